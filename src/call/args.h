@@ -1,0 +1,13 @@
+/* args.h: arguments checked against a row (call.h has the handler's side). */
+#pragma once
+#include "call/call.h"
+
+/* Is this field part of the tool in answers of that form? */
+bool field_shown(const struct field *f, enum answer answer);
+
+/* The tool's field of that name, NULL if it has none. */
+const struct field *field_find(const struct tool *t, const char *name);
+
+/* May no caller set this variable? What is inherited is cleaned of the same
+ * names, except LD_LIBRARY_PATH. */
+bool env_forbidden(struct str name);

@@ -1,0 +1,116 @@
+/* call.h: one call of one tool, from checked arguments to the answer.
+ *
+ * Owns an arena in which everything the call makes lives; it is dropped once
+ * the answer is out, so a tool never frees memory. A handler answers exactly
+ * once, now or later. A call can be cancelled at any point: the flag is set,
+ * on_cancel is called if the handler left one, and the handler still ends the
+ * call (its answer is then thrown away).
+ * Loop thread only, except inside call_work's first function, where the
+ * worker owns the call and looks at call_cancelled. */
+#pragma once
+#include <stdatomic.h>
+#include "call/result.h"
+#include "call/root.h"
+#include "call/tool.h"
+#include "json/read.h"
+#include "loop/loop.h"
+
+enum pruner_mode { PRUNER_OFF, PRUNER_REMOTE };
+
+/* What calls share: where they take place. Made once, by main. */
+struct site {
+    struct loop *loop;
+    struct root root;
+    const char *rg;         /* path of ripgrep, NULL: the walker of our own */
+    const char *const *env; /* what commands inherit, already sanitised */
+    enum pruner_mode pruner;
+    const char *pruner_url;
+    unsigned pruner_timeout_ms;
+    size_t max_prune_input;
+    unsigned long calls;     /* made so far; request ids come from it */
+    unsigned busy;           /* calls under way */
+    void (*idle)(void *arg); /* called when busy falls to 0, if set */
+    void *idle_arg;
+};
+
+struct arg; /* args.c */
+
+struct field_error {
+    const char *field, *message;
+};
+
+struct call {
+    struct arena a;
+    struct site *site;
+    const struct root *root;
+    const struct tool *tool;
+    enum answer answer;
+    char request_id[32];
+    struct arg *args; /* one per field */
+
+    struct result result;
+    struct err err; /* set: the tool failed */
+    int exit_code;  /* goes with err; -1: none */
+    uint64_t started_ms, duration_ms;
+
+    atomic_bool cancelled;
+    void (*on_cancel)(struct call *c); /* the handler's, while something is under way */
+    void *op;                          /* the handler's operation under way */
+
+    /* The message around the result object, so that a large answer is written
+     * once: `before` {members, content…} `after`. members end with a comma;
+     * meta is members of the result's _meta, without one. */
+    struct str before, members, meta, after;
+
+    /* Called once with the finished message; the call is freed right after.
+     * Not called for a cancelled call: then `dropped` is. */
+    void (*reply)(void *arg, struct call *c, struct str message);
+    void (*dropped)(void *arg, struct call *c);
+    void *reply_arg;
+
+    struct finish *finish; /* finish.c, while the answer is being made */
+};
+
+/* A new call of the tool; nothing is checked yet. */
+struct call *call_new(struct site *s, const struct tool *t, const struct root *root,
+                      enum answer answer);
+
+/* Check arguments (an object, or none) against the row, once, into the arena.
+ * On failure gives false and all failing fields together. Copies. */
+bool call_args(struct call *c, struct json arguments, const struct field_error **errors,
+               size_t *count);
+
+/* Undo call_new, for a call that never started. */
+void call_free(struct call *c);
+
+/* Start the handler. Afterwards the call frees itself. */
+void call_start(struct call *c);
+
+/* Ask it to stop; no reply will come, `dropped` will. Twice is fine. */
+void call_cancel(struct call *c);
+static inline bool call_cancelled(const struct call *c)
+{
+    return atomic_load_explicit(&c->cancelled, memory_order_relaxed);
+}
+
+/* --- for handlers --- */
+
+/* Arguments by field name; the row's default where absent. Texts are
+ * NUL-terminated too. arg_has: was it given? */
+bool arg_has(const struct call *c, const char *name);
+struct str arg_str(const struct call *c, const char *name);
+long arg_int(const struct call *c, const char *name);
+bool arg_bool(const struct call *c, const char *name);
+const struct str *arg_strs(const struct call *c, const char *name, size_t *count);
+/* F_MAP as NAME=value texts. */
+const char *const *arg_map(const struct call *c, const char *name, size_t *count);
+
+/* Run `run` on a worker, then `after` on the loop thread, always both: a
+ * cancelled call is ended by its handler too, since only the handler knows what
+ * it holds open. */
+void call_work(struct call *c, void (*run)(struct call *c), void (*after)(struct call *c));
+
+/* The end, exactly once; the call may be gone when this returns. call_fail: c->err says why; parts already there go
+ * along (a failing command's output). */
+void call_done(struct call *c);
+void call_fail(struct call *c);

@@ -1,0 +1,25 @@
+/* cli.h: the commands.
+ *
+ * Each has one file and one row in cli.c's table. A command gives the exit
+ * status: 0 fine, 1 it failed, 2 it was asked wrongly. */
+#pragma once
+#include "cli/house.h"
+
+/* The program: finds the command and runs it. */
+int cli_main(int argc, char **argv, const struct tool *const *tools);
+
+/* argv holds what is not a flag. */
+int cmd_serve(struct house *h, int argc, char **argv);
+int cmd_stdio(struct house *h, int argc, char **argv);
+int cmd_call(struct house *h, int argc, char **argv);
+int cmd_tools(struct house *h, int argc, char **argv);
+
+/* Say why on stderr, as "pith: …". Gives status. */
+int cli_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Write all of it to stdout. */
+void cli_print(struct str text);
+
+/* While l runs, lines that the log's reader did not take are tried again. NULL
+ * ends it. */
+void cli_flush_log(struct loop *l);

@@ -1,0 +1,44 @@
+/* options.h: every setting of every command, one row each.
+ *
+ * A row has the flag, its type, range, default, environment variable and text;
+ * --help comes from the rows. Flags win over the environment, the environment
+ * over defaults. */
+#pragma once
+#include "base/buf.h"
+#include "base/err.h"
+
+enum option {
+    OPT_HOST,
+    OPT_PORT,
+    OPT_ROOT,
+    OPT_PROFILE,
+    OPT_STORE,
+    OPT_NO_AUTH,
+    OPT_LOG_FORMAT,
+    OPT_LOG_LEVEL,
+    OPT_PRUNER,
+    OPT_PRUNER_TIMEOUT,
+    OPT_MAX_PRUNE_INPUT,
+    OPT_SEARCH,
+    OPT_MAX_BODY,
+    OPT_MAX_CONNECTIONS,
+    OPT_MARKDOWN,
+    OPT_JSON,
+    OPT_COUNT
+};
+
+enum { FOR_SERVE = 1, FOR_STDIO = 2, FOR_CALL = 4, FOR_TOOLS = 8 };
+
+struct settings {
+    const char *text[OPT_COUNT]; /* NULL: neither given nor a default */
+    long num[OPT_COUNT];         /* of integers and flags */
+    bool given[OPT_COUNT];       /* by flag or environment */
+};
+
+/* Read environment and flags of a command (a FOR_ bit). What is not a flag is
+ * left in argv, *argc counts it. Gives false with *e set (CONFIG); the message
+ * starts with the name of the failure: "invalid_port: …". */
+bool options_read(struct settings *s, unsigned command, int *argc, char **argv, struct err *e);
+
+/* The rows of a command, for --help. */
+void options_help(unsigned command, struct buf *out);

@@ -1,0 +1,219 @@
+/* serve.c: the HTTP server, from ready line to last answer. */
+#include "cli/cli.h"
+#include <arpa/inet.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/log.h"
+#include "mcp/door_http.h"
+
+enum { STOP_MS = 5000, LOOK_MS = 20 };
+
+struct server {
+    struct house *h;
+    struct mcp mcp;
+    struct door_http door;
+    struct http_server *http;
+    struct timer *look;
+    uint64_t deadline; /* of a stop under way, 0: none */
+};
+
+static bool is_loopback(const char *host)
+{
+    struct in_addr v4;
+
+    if (inet_pton(AF_INET, host, &v4) == 1)
+        return (ntohl(v4.s_addr) >> 24) == 127;
+    return strcmp(host, "::1") == 0;
+}
+
+/* 1,024 connections do not fit a soft limit of 1,024 files. */
+static void raise_file_limit(long connections)
+{
+    struct rlimit r;
+
+    if (getrlimit(RLIMIT_NOFILE, &r) != 0 || r.rlim_cur >= (rlim_t)connections + 256)
+        return;
+    r.rlim_cur = (rlim_t)connections + 256;
+    if (r.rlim_cur > r.rlim_max)
+        r.rlim_cur = r.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &r);
+}
+
+/* --- stopping: no new work, calls under way get 5 s --- */
+
+static void look(void *arg)
+{
+    struct server *s = arg;
+
+    s->look = NULL;
+    if ((http_busy(s->http) == 0 && s->h->site.busy == 0) || clock_ms() >= s->deadline)
+        loop_stop(s->h->loop);
+    else
+        s->look = timer_start(s->h->loop, LOOK_MS, look, s);
+}
+
+static void on_signal(void *arg)
+{
+    struct server *s = arg;
+
+    if (s->deadline) { /* a second time: at once */
+        s->deadline = clock_ms();
+        return;
+    }
+    s->deadline = clock_ms() + STOP_MS;
+    http_drain(s->http);
+    s->look = timer_start(s->h->loop, 0, look, s);
+}
+
+/* What is still under way is cancelled, and its end awaited: a call owns
+ * memory and children. */
+static void end_calls(struct server *s)
+{
+    http_free(s->http);
+    s->http = NULL;
+    house_settle(s->h);
+}
+
+/* --- starting --- */
+
+static void say_ready(struct server *s, int port)
+{
+    const struct settings *set = &s->h->set;
+    struct buf b;
+    struct json_out o = json_out(&b);
+
+    buf_init(&b, 1 << 16);
+    json_obj(&o);
+    json_kv_strz(&o, "host", set->text[OPT_HOST]);
+    json_kv_int(&o, "port", port);
+    json_kv_strz(&o, "root", s->h->site.root.path);
+    json_obj_end(&o);
+    log_event(LOG_INFO, "mcp_pruner.ready", NULL, buf_str(&b));
+    buf_done(&b);
+}
+
+/* Each on a line of its own: the log writes lines whole or not at all. */
+static void say_lines(const char *text)
+{
+    char line[512];
+
+    for (size_t n; *text; text += n + (text[n] == '\n')) {
+        n = strcspn(text, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)n, text);
+        log_line(line);
+    }
+}
+
+static void say_banner(struct server *s, int port)
+{
+    const char *host = s->h->set.text[OPT_HOST];
+    bool v6 = strchr(host, ':') != NULL;
+    char url[128];
+    struct buf b;
+
+    snprintf(url, sizeof url, "http://%s%s%s:%d", v6 ? "[" : "", host, v6 ? "]" : "", port);
+    buf_init(&b, 1 << 16);
+    buf_addf(&b, "pith " PITH_VERSION " serves %s at %s/mcp (profile %s)\n", s->h->site.root.path,
+             url, s->h->profile->name);
+    buf_adds(&b, "\nAny program of this machine may call it: it has no token yet.\n\nAdd it to\n");
+    buf_addf(&b, "  Claude Code   claude mcp add -t http pith %s/mcp\n", url);
+    buf_addf(&b, "  Codex         codex mcp add pith --url %s/mcp\n", url);
+    buf_addf(&b, "  Gemini CLI    gemini mcp add -t http pith %s/mcp\n", url);
+    buf_addf(&b,
+             "\nTry it\n  curl -s %s/mcp -H 'Content-Type: application/json' -d "
+             "'{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"bash\","
+             "\"arguments\":{\"cmd\":\"uname -a\"}}}'\n",
+             url);
+    buf_adds(&b, "\nCtrl-C stops it.");
+    say_lines(b.data);
+    buf_done(&b);
+}
+
+static bool choose_log(struct house *h)
+{
+    const char *form = h->set.text[OPT_LOG_FORMAT], *level = h->set.text[OPT_LOG_LEVEL];
+    bool json = form ? strcmp(form, "json") == 0 : h->as_jeeves || !isatty(1);
+
+    log_open(1, json, level ? log_level_of(level) : LOG_INFO);
+    return json;
+}
+
+static bool start(struct server *s, struct err *e)
+{
+    struct house *h = s->h;
+    struct http_opts o = { .host = h->set.text[OPT_HOST],
+                           .port = h->set.given[OPT_PORT] ? (int)h->set.num[OPT_PORT] : -1,
+                           .max_header = 16 << 10,
+                           .max_body = (size_t)h->set.num[OPT_MAX_BODY],
+                           .max_conns = (unsigned)h->set.num[OPT_MAX_CONNECTIONS],
+                           .request_ms = 30000,
+                           .idle_ms = 75000,
+                           .handler = door_http,
+                           .arg = &s->door };
+
+    if (!is_loopback(o.host))
+        return err_set(e, ERR_CONFIG,
+                       "invalid_host: '%s' is not a loopback address (127.0.0.1 or ::1); others "
+                       "need a token and TLS, which are not there yet",
+                       o.host);
+    if (!house_open(h, e))
+        return false;
+    if (o.port < 0)
+        o.port = h->profile->port;
+    raise_file_limit(h->set.num[OPT_MAX_CONNECTIONS]);
+    s->mcp = (struct mcp){ &h->site, h->tools };
+    s->door = (struct door_http){ .mcp = &s->mcp,
+                                  .profile = h->profile,
+                                  .only_active = h->as_jeeves || h->set.num[OPT_NO_AUTH],
+                                  .only_jeeves = h->as_jeeves,
+                                  .started_ms = clock_ms() };
+    clock_iso(s->door.started_at);
+    s->http = http_listen(h->loop, &o, e);
+    return s->http != NULL;
+}
+
+static int fail(struct house *h, bool json, const struct err *e)
+{
+    struct buf b;
+    struct json_out o = json_out(&b);
+
+    if (json) {
+        buf_init(&b, 1 << 16);
+        json_obj(&o);
+        json_kv_strz(&o, "message", e->msg);
+        json_obj_end(&o);
+        log_event(LOG_ERROR, "mcp_pruner.start_failed", NULL, buf_str(&b));
+        buf_done(&b);
+    }
+    house_close(h);
+    return cli_fail(e->code == ERR_CONFIG ? 2 : 1, "%s", e->msg);
+}
+
+int cmd_serve(struct house *h, int argc, char **argv)
+{
+    struct server s = { .h = h };
+    bool json = choose_log(h);
+    struct err e;
+
+    if (argc > 0)
+        return cli_fail(2, "serve takes flags only, not '%s'", argv[0]);
+    if (!start(&s, &e))
+        return fail(h, json, &e);
+    loop_on_signal(h->loop, SIGTERM, on_signal, &s);
+    loop_on_signal(h->loop, SIGINT, on_signal, &s);
+    cli_flush_log(h->loop);
+    if (json)
+        say_ready(&s, http_port(s.http));
+    else
+        say_banner(&s, http_port(s.http));
+    loop_run(h->loop);
+    timer_cancel(s.look);
+    end_calls(&s);
+    cli_flush_log(NULL);
+    house_close(h);
+    log_flush();
+    return 0;
+}

@@ -1,0 +1,286 @@
+/* read.c: the text of a file, whole or by line numbers.
+ *
+ * Reads until the end or the ceiling, never by the size the file claims: files
+ * grow, shrink, and those in /proc say 0. A range of lines is found by reading
+ * through the file in pieces, keeping only what was asked for.
+ * Cutting to max_output_bytes and repairing UTF-8 is call/finish.c's. */
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/utf8.h"
+#include "call/call.h"
+#include "tools/table.h"
+#include "tools/text.h"
+
+enum {
+    MAX_OUTPUT = 10 << 20,
+    MAX_SCAN = 64 << 20, /* how far a range of lines is looked for */
+    PIECE = 256 << 10,
+    SNIFF = 8 << 10 /* a NUL in the first bytes makes a file binary */
+};
+
+struct range {
+    size_t from, to; /* to 0: up to the end */
+};
+
+/* What came of it; the loop thread makes the result. */
+struct reading {
+    struct range range;
+    struct str text;
+    bool more; /* the file goes on after text */
+    bool binary;
+    unsigned long long size; /* of the file, as it says or as was seen */
+    size_t lines;            /* seen, with a range */
+};
+
+/* "120-180", "120" or "120-". */
+static bool parse_range(struct str s, struct range *r)
+{
+    size_t i = 0, n[2] = { 0, 0 };
+    int which = 0;
+
+    for (; i < s.n; i++) {
+        if (s.p[i] == '-' && which == 0 && i > 0)
+            which = 1;
+        else if (s.p[i] >= '0' && s.p[i] <= '9' && n[which] < 100000000)
+            n[which] = n[which] * 10 + (size_t)(s.p[i] - '0');
+        else
+            return false;
+    }
+    *r = (struct range){ n[0], which ? n[1] : n[0] };
+    if (which && s.p[s.n - 1] == '-')
+        return n[0] > 0;
+    return n[0] > 0 && r->to >= r->from;
+}
+
+static ssize_t read_some(int fd, char *p, size_t n)
+{
+    ssize_t got;
+
+    do
+        got = read(fd, p, n < PIECE ? n : PIECE);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+static bool cannot_read(struct call *c)
+{
+    struct str path = arg_str(c, "path");
+
+    return err_set(&c->err, ERR_IO, "cannot read '%.*s': %s", (int)utf8_cut(path, 120), path.p,
+                   strerror(errno));
+}
+
+/* All of it, at most max bytes, in the call's arena. */
+static bool read_whole(struct call *c, int fd, size_t max, struct reading *r)
+{
+    size_t cap = r->size < max ? (size_t)r->size + 1 : max, len = 0;
+    ssize_t got = 0;
+    char *p, *larger;
+
+    if (cap < 4096 && max >= 4096) /* those in /proc say 0 */
+        cap = 4096;
+    p = arena_alloc(&c->a, cap);
+
+    while (len < max && !call_cancelled(c)) {
+        if (len == cap) {
+            cap = 2 * cap + PIECE < max ? 2 * cap + PIECE : max;
+            larger = arena_alloc(&c->a, cap);
+            memcpy(larger, p, len);
+            p = larger;
+        }
+        got = read_some(fd, p + len, cap - len);
+        if (got <= 0)
+            break;
+        len += (size_t)got;
+    }
+    if (got < 0)
+        return cannot_read(c);
+    r->more = len == max;
+    r->binary = memchr(p, 0, len < SNIFF ? len : SNIFF) != NULL;
+    r->text = (struct str){ p, len };
+    if (r->more)
+        r->text = text_whole(r->text);
+    if (!r->more || r->size < len)
+        r->size = len;
+    return true;
+}
+
+/* Keep what of the piece lies in the range; *line is where the piece starts. */
+static void take_lines(struct reading *r, struct buf *kept, struct str piece, size_t *line)
+{
+    const char *p = piece.p, *end = piece.p + piece.n, *nl;
+    size_t n;
+
+    for (; p < end; p += n) {
+        nl = memchr(p, '\n', (size_t)(end - p));
+        n = (size_t)((nl ? nl + 1 : end) - p);
+        if (*line >= r->range.from && (r->range.to == 0 || *line <= r->range.to)) {
+            r->more |= n > kept->max - kept->len;
+            buf_add(kept, p, n < kept->max - kept->len ? n : kept->max - kept->len);
+        }
+        *line += nl != NULL;
+    }
+}
+
+static bool read_lines(struct call *c, int fd, size_t max, struct reading *r)
+{
+    char *piece = arena_alloc(&c->a, PIECE), last = '\n';
+    unsigned long long seen = 0;
+    size_t line = 1;
+    struct buf kept;
+    ssize_t got = 0;
+
+    buf_init(&kept, max);
+    while (seen < MAX_SCAN && !call_cancelled(c)) {
+        got = read_some(fd, piece, PIECE);
+        if (got <= 0)
+            break;
+        if (seen == 0)
+            r->binary = memchr(piece, 0, (size_t)(got < SNIFF ? got : SNIFF)) != NULL;
+        seen += (unsigned long long)got;
+        last = piece[got - 1];
+        take_lines(r, &kept, (struct str){ piece, (size_t)got }, &line);
+    }
+    r->lines = line - (last == '\n');
+    if (seen > r->size || got == 0)
+        r->size = seen;
+    r->text = arena_str(&c->a, buf_str(&kept));
+    if (r->more)
+        r->text = text_whole(r->text);
+    buf_done(&kept);
+    return got < 0 ? cannot_read(c) : true;
+}
+
+/* On a worker. */
+static void work(struct call *c)
+{
+    struct reading *r = c->op;
+    size_t max =
+        arg_int(c, "max_output_bytes") > 0 ? (size_t)arg_int(c, "max_output_bytes") : MAX_OUTPUT;
+    struct stat st;
+    int fd = root_open_path(c->root, arg_str(c, "path"), ROOT_FILE, &c->err);
+
+    if (fd < 0)
+        return;
+    if (fstat(fd, &st) == 0 && st.st_size > 0)
+        r->size = (unsigned long long)st.st_size;
+    if (r->range.from)
+        read_lines(c, fd, max + TEXT_SLACK, r);
+    else
+        read_whole(c, fd, max + TEXT_SLACK, r);
+    close(fd);
+}
+
+static size_t count_lines(struct str s)
+{
+    size_t lines = 0;
+    const char *p = s.p, *end = s.p + s.n;
+
+    while (p < end && (p = memchr(p, '\n', (size_t)(end - p)))) {
+        lines++;
+        p++;
+    }
+    return lines + (s.n > 0 && s.p[s.n - 1] != '\n');
+}
+
+static void say_range(struct call *c, const struct reading *r)
+{
+    size_t to = r->range.to && r->range.to < r->lines ? r->range.to : r->lines;
+    const char *part = r->size > MAX_SCAN ? "the first 64 MB of " : "";
+
+    if (r->range.from > r->lines)
+        result_status(&c->result, "no line %zu: %sthe file has %s", r->range.from, part,
+                      text_count(&c->a, r->lines, "line", "lines"));
+    else if (r->range.from == to)
+        result_status(&c->result, "line %zu of %s%zu", to, *part ? "at least " : "", r->lines);
+    else
+        result_status(&c->result, "lines %zu-%zu of %s%zu", r->range.from, to,
+                      *part ? "at least " : "", r->lines);
+}
+
+static void say(struct call *c, const struct reading *r)
+{
+    const char *bytes = text_count(&c->a, r->size, "byte", "bytes");
+
+    if (c->result.binary)
+        result_status(&c->result, "binary file, %s: not shown; bash with strings or xxd can look",
+                      bytes);
+    else if (r->range.from)
+        say_range(c, r);
+    else if (r->size == 0)
+        result_status(&c->result, "empty file");
+    else if (r->more)
+        result_status(&c->result, "the first %zu of %s", r->text.n, bytes);
+    else
+        result_status(&c->result, "%s, %s",
+                      text_count(&c->a, count_lines(r->text), "line", "lines"), bytes);
+    c->result.more = "read it with lines \"FROM-TO\"";
+}
+
+static void after(struct call *c)
+{
+    struct reading *r = c->op;
+    struct result *res = &c->result;
+    struct entry *content;
+
+    c->op = NULL;
+    if (c->err.code) {
+        call_fail(c);
+        return;
+    }
+    res->binary = r->binary;
+    res->cut = r->more;
+    result_str(res, "path", str_of(root_relative(c->root, &c->a, arg_str(c, "path"))));
+    result_str(res, "encoding", STR("utf-8"));
+    if (!r->binary || c->answer == ANSWER_JEEVES) {
+        content = result_text(res, "content", r->text);
+        if (r->range.from)
+            content->first_line = r->range.from;
+    }
+    result_place(res, "truncated", ENTRY_TRUNCATED);
+    result_place(res, "bytes", ENTRY_BYTES);
+    result_place(res, "duration_ms", ENTRY_DURATION);
+    say(c, r);
+    call_done(c);
+}
+
+static void run(struct call *c)
+{
+    struct reading *r = arena_zalloc(&c->a, sizeof *r);
+    struct str lines = arg_str(c, "lines");
+
+    c->op = r;
+    if (lines.p && !parse_range(lines, &r->range)) {
+        err_set(&c->err, ERR_PARAMS, "lines must look like \"120-180\"");
+        call_fail(c);
+        return;
+    }
+    call_work(c, work, after);
+}
+
+static const struct field fields[] = {
+    { "path", F_STR, .required = true, .min = 1, .rules = FIELD_PATH, .text = "file to read" },
+    { "lines", F_STR, .min = 1, .max = 24, .answers = 1 << ANSWER_PLAIN,
+      .text = "only these lines, e.g. \"120-180\" or \"120-\"" },
+    { "encoding", F_STR, .def_str = "utf-8", .only = "utf-8", .answers = 1 << ANSWER_JEEVES,
+      .text = "encoding of the text" },
+    { "max_output_bytes", F_INT, .min = 1024, .max = MAX_OUTPUT, .answers = 1 << ANSWER_JEEVES,
+      .text = "cut the output at this many bytes" },
+    { "context_focus_question", F_STR, .min = 1, .max = 1000, .rules = FIELD_NONBLANK,
+      .text = "what you want to know; keeps only lines that matter" },
+    { 0 },
+};
+
+static const struct tool_noun nouns[] = { { "file", "read" }, { 0 } };
+
+const struct tool tool_read = {
+    .name = "read",
+    .category = CAT_FILE,
+    .effects = READS,
+    .text = "Read a text file.",
+    .fields = fields,
+    .nouns = nouns,
+    .may_be_long = true,
+    .run = run,
+};

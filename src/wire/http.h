@@ -1,0 +1,79 @@
+/* http.h: an HTTP/1.1 server, bytes to requests and back.
+ *
+ * libuv for the sockets, llhttp for the grammar; ours are the ceilings, the
+ * deadline per whole request, 100-continue, pipelining in order (reading
+ * pauses while a request is under way), and the refusal of what llhttp lets
+ * through: folded header lines, none or two Host headers. Host and Origin must
+ * be names of this machine's loopback. Errors it finds itself (400, 403, 408,
+ * 413, 417, 431, 501, 503, 505) carry {"ok":false,"error":{"code","message"}}
+ * and end the connection.
+ * Does not know what a path means; the handler does. */
+#pragma once
+#include "base/buf.h"
+#include "base/err.h"
+#include "loop/loop.h"
+
+struct http_server;
+struct http_header {
+    struct str name, value;
+};
+
+/* One request, whole. Lives until http_reply returns or `gone` returns. */
+struct http_req {
+    struct str method; /* "GET" */
+    struct str path;   /* without the query, as sent */
+    struct str query;  /* without the '?' */
+    struct str body;
+    const struct http_header *headers;
+    size_t header_count;
+
+    /* For the handler: set these when the answer comes later. `gone` is called
+     * if the peer leaves before http_reply; the request is then over. A peer
+     * that only half-closes counts as gone: the two look alike until we write.
+     * Without `gone` the request stays and its answer is dropped quietly. */
+    void *user;
+    void (*gone)(struct http_req *r);
+};
+
+/* Answers now or later, exactly once, with http_reply. */
+typedef void http_handler(void *arg, struct http_req *r);
+
+struct http_opts {
+    const char *host;    /* a loopback address: 127.0.0.1 or ::1 */
+    int port;            /* 0: any */
+    size_t max_header;   /* 16 KB -> 431 */
+    size_t max_body;     /* -> 413 */
+    unsigned max_conns;  /* -> 503 with Retry-After */
+    unsigned request_ms; /* whole request -> 408 */
+    unsigned idle_ms;    /* between requests -> close */
+    http_handler *handler;
+    void *arg;
+};
+
+/* Listen. Gives a server, or NULL with *e set (a taken port names --port). */
+struct http_server *http_listen(struct loop *l, const struct http_opts *o, struct err *e);
+int http_port(const struct http_server *s);
+
+/* No new connections or requests; answers under way go out and their
+ * connections close. */
+void http_drain(struct http_server *s);
+
+/* How many requests wait for their answer, or have it partly sent. */
+unsigned http_busy(const struct http_server *s);
+
+/* Close everything. Requests under way are gone; one without `gone` may still
+ * be answered afterwards, into the void. Not from a handler or `gone`. */
+void http_free(struct http_server *s);
+
+/* Value of a header (name in any case), { NULL, 0 } if absent. */
+struct str http_header(const struct http_req *r, const char *name);
+
+/* Answer. `extra` is further header lines ("Allow: POST\r\n") or NULL; type
+ * (up to 200 letters) NULL means no body. For HEAD the body is counted and not
+ * sent. Copies what cannot go out at once. */
+void http_reply(struct http_req *r, int status, const char *type, const char *extra,
+                struct str body);
+
+/* {"ok":false,"error":{"code":…,"message":…}} */
+void http_reply_error(struct http_req *r, int status, const char *code, const char *extra,
+                      const char *fmt, ...) __attribute__((format(printf, 5, 6)));
