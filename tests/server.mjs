@@ -28,6 +28,15 @@ export async function until(ms, ask) {
   }
 }
 
+// What the promise gives, or undefined when it takes longer.
+export async function within(ms, promise) {
+  let timer
+  const late = new Promise((done) => (timer = setTimeout(done, ms)))
+  const first = await Promise.race([promise, late])
+  clearTimeout(timer) // or it would keep us running
+  return first
+}
+
 // A temp folder with the parts a server needs; tools see only `root`.
 export function makeHome() {
   const dir = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'pith-test-')))
@@ -85,6 +94,19 @@ export function marked(mark) {
   return found
 }
 
+// Kill what carries the mark; gives what there was.
+export function killMarked(mark) {
+  const left = marked(mark)
+  for (const p of left) {
+    try {
+      process.kill(p.pid, 'SIGKILL')
+    } catch {
+      // gone meanwhile
+    }
+  }
+  return left
+}
+
 // What commands left running: the server, its warden and idle keepers are not
 // commands.
 export function commands(server) {
@@ -135,7 +157,7 @@ export async function waitReady(server, ms = 10000 * SLOW) {
 
 // Wait for the end; gives what was wrong with it, or ''. What is left is killed.
 export async function stopped(server, ms = 6000 * SLOW) {
-  const how = await Promise.race([server.exited, sleep(ms)])
+  const how = await within(ms, server.exited)
   let wrong = ''
   if (!how) {
     wrong = `still running ${ms} ms after it was asked to stop`
@@ -149,7 +171,6 @@ export async function stopped(server, ms = 6000 * SLOW) {
 
 export async function leftBehind(server) {
   await until(3000 * SLOW, () => marked(server.home.mark).length === 0)
-  const left = marked(server.home.mark)
-  for (const p of left) process.kill(p.pid, 'SIGKILL')
+  const left = killMarked(server.home.mark)
   return left.length ? `\nleft behind: ${left.map((p) => `${p.name} (${p.pid})`).join(', ')}` : ''
 }

@@ -16,8 +16,8 @@ import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startPruner } from './pruner_server.mjs'
-import { PITH, SAN, SLOW, commands, leftBehind, makeHome, marked, removeHome } from './server.mjs'
-import { sanitizerReports, serverEnv, sleep, startServer, stopped, until, waitReady } from './server.mjs'
+import { PITH, SAN, SLOW, commands, killMarked, leftBehind, makeHome, removeHome } from './server.mjs'
+import { sanitizerReports, serverEnv, sleep, startServer, stopped, until, waitReady, within } from './server.mjs'
 
 const HERE = path.dirname(fileURLToPath(import.meta.url))
 const REPLY_MS = 10000 * SLOW
@@ -269,7 +269,8 @@ class Run {
   async expectLog(rest) {
     const [, event, text] = /^(\S+)\s*(.*)$/s.exec(rest)
     const want = text ? this.json(text) : {}
-    if (this.kind === 'stdio' && !this.flags.includes('--log-level')) return
+    const warns = ['warn', 'error'].includes(want.level) // stdio says no more than that by itself
+    if (this.kind === 'stdio' && !warns && !this.flags.includes('--log-level')) return
     const fits = (e) => e.event === event && compare(want, e, true, '', []).length === 0
     if (!(await until(3000 * SLOW, () => this.events().some(fits)))) {
       const seen = this.events().filter((e) => e.event === event)
@@ -301,7 +302,7 @@ class Run {
   async close() {
     this.agent.destroy()
     await this.pruner?.close()
-    for (const p of marked(this.home.mark)) process.kill(p.pid, 'SIGKILL')
+    killMarked(this.home.mark)
     const reports = sanitizerReports(this.home)
     removeHome(this.home)
     return reports.join('\n')
@@ -383,7 +384,7 @@ const actions = {
   fails: async (run, { rest }) => {
     const [code, why, ...flags] = words(run.text(rest))
     run.start(flags.join(' '))
-    const how = await Promise.race([run.server.exited, sleep(REPLY_MS)])
+    const how = await within(REPLY_MS, run.server.exited)
     const err = run.server.err
     if (!how) run.server.child.kill('SIGKILL')
     run.server = null
@@ -442,7 +443,7 @@ const actions = {
     await mustStop(run)
   },
   kill: async (run) => {
-    run.killed = true
+    run.killed = run.ending = true
     run.server.child.kill('SIGKILL')
     await run.server.exited
     await mustStop(run)
@@ -454,7 +455,7 @@ const actions = {
   absent: (run, { rest }) => {
     if (fs.existsSync(run.inRoot(rest))) throw new Wrong(`${rest} is in the root`)
   },
-  // `$ call bash cmd="echo hi"` runs the program itself; the block is what it prints.
+  // `$ call bash "cmd=echo hi"` runs the program itself; the block is what it prints.
   $: (run, { rest, block }) => {
     const got = spawnSync(run.exe.exe, words(run.text(rest)), {
       cwd: run.home.root,

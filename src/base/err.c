@@ -17,6 +17,16 @@ static const struct {
 #undef X
 };
 
+/* A message may name a file of any bytes, and ends up in JSON. */
+static void replace_invalid(char *s, size_t n)
+{
+    for (size_t at = 0; at < n;) {
+        at += utf8_valid((struct str){ s + at, n - at });
+        if (at < n)
+            s[at++] = '?';
+    }
+}
+
 /* The text is made aside, so that the old message may be one of the arguments,
  * and with a byte to spare, to see whether the cut falls inside a character. */
 bool err_set(struct err *e, enum err_code code, const char *fmt, ...)
@@ -30,6 +40,7 @@ bool err_set(struct err *e, enum err_code code, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    replace_invalid(text, strlen(text));
     n = utf8_cut((struct str){ text, strlen(text) }, sizeof e->msg - 1);
     memcpy(e->msg, text, n);
     e->msg[n] = '\0';

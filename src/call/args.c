@@ -59,6 +59,26 @@ const struct field *field_find(const struct tool *t, const char *name)
     return f->name ? f : NULL;
 }
 
+bool lines_parse(struct str s, size_t *from, size_t *to)
+{
+    size_t n[2] = { 0, 0 };
+    int which = 0;
+
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] == '-' && which == 0 && i > 0)
+            which = 1;
+        else if (s.p[i] >= '0' && s.p[i] <= '9' && n[which] < 100000000)
+            n[which] = n[which] * 10 + (size_t)(s.p[i] - '0');
+        else
+            return false;
+    }
+    *from = n[0];
+    *to = which ? n[1] : n[0];
+    if (which && s.p[s.n - 1] == '-')
+        return n[0] > 0;
+    return n[0] > 0 && *to >= *from;
+}
+
 static bool blank(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
@@ -97,6 +117,7 @@ static void check_text(struct check *k, const struct field *f, const char *field
 {
     size_t chars = utf8_count(s);
     const char *why;
+    size_t from, to;
 
     if ((min > 0 && s.n == 0) || ((f->rules & FIELD_NONBLANK) && blank(s))) {
         refuse(k, field, "must not be empty");
@@ -113,6 +134,8 @@ static void check_text(struct check *k, const struct field *f, const char *field
         if (why)
             refuse(k, field, "%s", why);
     }
+    if ((f->rules & FIELD_LINES) && !lines_parse(s, &from, &to))
+        refuse(k, field, "must look like \"120-180\", \"120\" or \"120-\"");
     if (f->only && !str_is(s, f->only))
         refuse(k, field, "must be \"%s\"", f->only);
 }

@@ -11,3 +11,6 @@ const struct field *field_find(const struct tool *t, const char *name);
 /* May no caller set this variable? What is inherited is cleaned of the same
  * names, except LD_LIBRARY_PATH. */
 bool env_forbidden(struct str name);
+
+/* "120-180", "120" or "120-" as numbers from 1 on; *to is 0 for "to the end". */
+bool lines_parse(struct str s, size_t *from, size_t *to);

@@ -110,7 +110,7 @@ const char *const *arg_map(const struct call *c, const char *name, size_t *count
  * it holds open. */
 void call_work(struct call *c, void (*run)(struct call *c), void (*after)(struct call *c));
 
-/* The end, exactly once; the call may be gone when this returns. call_fail: c->err says why; parts already there go
- * along (a failing command's output). */
+/* The end, exactly once; the call may be gone when this returns. call_fail: c->err says why; parts
+ * already there go along (a failing command's output). */
 void call_done(struct call *c);
 void call_fail(struct call *c);

@@ -161,7 +161,8 @@ static int by_text(const void *x, const void *y)
 static size_t keep_rows(struct call *c, struct prune_step *s)
 {
     struct rows *rows = &s->e->rows;
-    struct line_ref *refs = arena_alloc(&c->a, rows->count * sizeof *refs), *hit, key;
+    struct line_ref *refs = arena_alloc(&c->a, rows->count * sizeof *refs), *hit,
+                    key = { .row = 0 };
     bool *keep = arena_zalloc(&c->a, rows->count);
     char *items = arena_alloc(&c->a, rows->count * rows->size);
     size_t n = 0, bytes = 0;
@@ -225,8 +226,8 @@ static void prune_apply(struct call *c)
             s->e->text = s->output;
         else if (s->output.n == 0)
             s->e->rows.count = 0;
-        f->pruning.pruned_bytes += s->e->kind == ENTRY_TEXT ? s->output.n
-                                                            : rows_text(&c->a, &s->e->rows).n;
+        f->pruning.pruned_bytes +=
+            s->e->kind == ENTRY_TEXT ? s->output.n : rows_text(&c->a, &s->e->rows).n;
     }
     f->pruning.applied = true;
     cut_and_render(c);
@@ -327,8 +328,7 @@ static void cut_plain(struct call *c)
         if (e->kind == ENTRY_ROWS) {
             cut_rows(c, e, left);
         } else if (e->kind == ENTRY_TEXT) {
-            struct cut k = cut_text(&c->a, e->text, share(e, left), e->first_line,
-                                    c->result.more);
+            struct cut k = cut_text(&c->a, e->text, share(e, left), e->first_line, c->result.more);
 
             c->finish->cut |= k.from > 0;
             e->text = k.text;
@@ -347,6 +347,7 @@ static void cut_and_render(struct call *c)
     if (c->answer == ANSWER_PLAIN)
         cut_plain(c);
     buf_init(&b, (size_t)1 << 29);
+    buf_room(&b, f->pruning.raw_bytes * 5 / 2 + 4096); /* grows once, as a rule */
     buf_add(&b, c->before.p, c->before.n);
     render_result(c, &b);
     buf_add(&b, c->after.p, c->after.n);

@@ -16,8 +16,8 @@ struct pruning {
 
 struct finish {
     void (*end)(struct call *c, struct str message);
-    bool truncated;      /* max_output_bytes or a tool's ceiling cut something off */
-    bool cut;            /* a plain answer's ceiling left something out */
+    bool truncated; /* max_output_bytes or a tool's ceiling cut something off */
+    bool cut;       /* a plain answer's ceiling left something out */
     struct pruning pruning;
     struct str question; /* empty: none */
     long max_output;

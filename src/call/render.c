@@ -52,6 +52,25 @@ static void put_rows(struct json_out *o, const struct rows *rows)
     json_arr_end(o);
 }
 
+/* A text that stands in the answer already, as content, is copied from there:
+ * escaping twice is what a large read would spend most of its time on. */
+static void put_text(struct json_out *o, const struct entry *e)
+{
+    char *to;
+
+    if (e->escaped_n == 0) {
+        json_put_str(o, e->text);
+        return;
+    }
+    json_put_raw(o, STR("\""));
+    to = buf_room(o->b, e->escaped_n);
+    if (to) {
+        memcpy(to, o->b->data + e->escaped_at, e->escaped_n);
+        o->b->len += e->escaped_n;
+    }
+    buf_addc(o->b, '"');
+}
+
 enum { FACTS = 1, PARTS = 2, TIMES = 4 };
 
 static unsigned group_of(enum entry_kind kind)
@@ -72,7 +91,7 @@ static void put_entries(struct json_out *o, const struct call *c, unsigned which
             json_put_raw(o, e->json);
             break;
         case ENTRY_TEXT:
-            json_put_str(o, e->text);
+            put_text(o, e);
             break;
         case ENTRY_ROWS:
             put_rows(o, &e->rows);
@@ -135,14 +154,16 @@ static void add_texts(struct call *c, struct buf *out, bool titles)
     struct buf line;
 
     buf_init(&line, (size_t)1 << 26);
-    for (const struct entry *e = c->result.first; e; e = e->next) {
+    for (struct entry *e = c->result.first; e; e = e->next) {
         if (e->kind == ENTRY_TEXT && e->text.n > 0) {
             if (titles && e->title) {
                 buf_clear(&line);
                 buf_addf(&line, "[%s]\n", e->title);
                 json_escape(out, buf_str(&line));
             }
+            e->escaped_at = out->len;
             json_escape(out, e->text);
+            e->escaped_n = out->len - e->escaped_at;
             if (titles && e->next && e->text.p[e->text.n - 1] != '\n')
                 json_escape(out, STR("\n"));
         } else if (e->kind == ENTRY_ROWS) {
@@ -159,6 +180,14 @@ static void add_texts(struct call *c, struct buf *out, bool titles)
 
 /* --- plain --- */
 
+static bool has_rows(const struct call *c)
+{
+    for (const struct entry *e = c->result.first; e; e = e->next)
+        if (e->kind == ENTRY_ROWS)
+            return true;
+    return false;
+}
+
 static void status_line(const struct call *c, struct buf *b)
 {
     const struct finish *f = c->finish;
@@ -168,7 +197,7 @@ static void status_line(const struct call *c, struct buf *b)
         buf_addf(b, "%s: %s", err_word(c->err.code), c->err.msg);
     else
         buf_adds(b, c->result.status ? c->result.status : "ok");
-    if (f->truncated)
+    if (f->truncated && !has_rows(c)) /* a tool with rows says how many more there are */
         buf_adds(b, "; cut at its ceiling, not complete");
     if (c->result.replaced)
         buf_addf(b, "; %zu bytes of invalid UTF-8 shown as U+FFFD", c->result.replaced);

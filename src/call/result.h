@@ -31,8 +31,9 @@ struct entry {
     struct str json;
     struct str text;
     struct rows rows;
-    const char *title; /* TEXT: plain answers put "[title]" before it, NULL: nothing */
-    size_t first_line; /* TEXT: number of its first line in the original, from 1 */
+    const char *title;            /* TEXT: plain answers put "[title]" before it, NULL: nothing */
+    size_t escaped_at, escaped_n; /* TEXT: where render.c wrote it already, escaped */
+    size_t first_line;            /* TEXT: number of its first line in the original, from 1 */
     struct entry *next;
 };
 

@@ -34,7 +34,8 @@ enum field_rule {
     FIELD_NONBLANK = 1, /* empty after trimming counts as empty */
     FIELD_PATH = 2,     /* each text is a path; under the root where confined */
     FIELD_ENV = 4,      /* names and values are environment variables */
-    FIELD_ARG = 8       /* ends up in an argv: no NUL */
+    FIELD_ARG = 8,      /* ends up in an argv: no NUL */
+    FIELD_LINES = 16    /* a range of lines: "120-180", "120" or "120-" */
 };
 
 struct field {

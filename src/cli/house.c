@@ -18,9 +18,8 @@ static bool inherited(const char *pair)
 {
     struct str name = { pair, strcspn(pair, "=") };
 
-    return str_is(name, "LD_LIBRARY_PATH") ||
-           (!env_forbidden(name) && !str_starts(name, "PITH_") &&
-            !str_is(name, "JEEVES_PRUNER_ENDPOINT"));
+    return str_is(name, "LD_LIBRARY_PATH") || (!env_forbidden(name) && !str_starts(name, "PITH_") &&
+                                               !str_is(name, "JEEVES_PRUNER_ENDPOINT"));
 }
 
 static char **make_env(void)

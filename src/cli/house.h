@@ -10,8 +10,8 @@ struct house {
     struct site site;
     const struct profile *profile;
     const struct tool *const *tools;
-    bool as_jeeves;     /* started under the name jeeves-mcp-pruner */
-    char **env;         /* site.env's memory */
+    bool as_jeeves; /* started under the name jeeves-mcp-pruner */
+    char **env;     /* site.env's memory */
     char *rg;
 };
 

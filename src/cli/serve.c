@@ -122,11 +122,12 @@ static void say_banner(struct server *s, int port)
     buf_addf(&b, "  Claude Code   claude mcp add -t http pith %s/mcp\n", url);
     buf_addf(&b, "  Codex         codex mcp add pith --url %s/mcp\n", url);
     buf_addf(&b, "  Gemini CLI    gemini mcp add -t http pith %s/mcp\n", url);
-    buf_addf(&b,
-             "\nTry it\n  curl -s %s/mcp -H 'Content-Type: application/json' -d "
-             "'{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"bash\","
-             "\"arguments\":{\"cmd\":\"uname -a\"}}}'\n",
-             url);
+    buf_addf(
+        &b,
+        "\nTry it\n  curl -s %s/mcp -H 'Content-Type: application/json' -d "
+        "'{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"bash\","
+        "\"arguments\":{\"cmd\":\"uname -a\"}}}'\n",
+        url);
     buf_adds(&b, "\nCtrl-C stops it.");
     say_lines(b.data);
     buf_done(&b);

@@ -2,8 +2,8 @@
  *
  * Quote, backslash and the control characters below U+0020 are escaped and
  * nothing else: U+007F, U+2028 and all that is not ASCII go out as they are.
- * A string is escaped in pieces on the stack that go into the buffer whole;
- * most pieces need no escape and are copied sixteen bytes at a time.
+ * A string is escaped in pieces that go into the buffer whole; most bytes need
+ * no escape and are copied sixteen at a time.
  * Does not check the order of calls; that is the caller's. */
 #include "json/write.h"
 
@@ -88,14 +88,27 @@ static char *escape_piece(char *to, const char *p, size_t n)
     return to;
 }
 
+/* Straight into the buffer where there is room for the worst; near the ceiling
+ * aside, so that what fits still goes in. */
+static bool escape_into(struct buf *b, const char *p, size_t n)
+{
+    char aside[PIECE * LONGEST + STEP];
+    char *room = b->max - b->len > sizeof aside ? buf_room(b, sizeof aside) : NULL;
+
+    if (!room)
+        return buf_add(b, aside, (size_t)(escape_piece(aside, p, n) - aside));
+    b->len += (size_t)(escape_piece(room, p, n) - room);
+    b->data[b->len] = '\0';
+    return true;
+}
+
 void json_escape(struct buf *b, struct str s)
 {
-    char out[PIECE * LONGEST + STEP];
     size_t n;
 
     for (; s.n; s.p += n, s.n -= n) {
         n = s.n < PIECE ? s.n : PIECE;
-        if (!buf_add(b, out, (size_t)(escape_piece(out, s.p, n) - out)))
+        if (!escape_into(b, s.p, n))
             return;
     }
 }

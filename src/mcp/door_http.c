@@ -36,8 +36,7 @@ static void on_reply(void *arg, const struct mcp_reply *r)
 {
     struct visit *v = arg;
 
-    http_reply(v->req, status_of(v, r), r->message.n ? "application/json" : NULL, NULL,
-               r->message);
+    http_reply(v->req, status_of(v, r), r->message.n ? "application/json" : NULL, NULL, r->message);
     free(v);
 }
 

@@ -47,11 +47,9 @@ static void on_reply(void *arg, const struct mcp_reply *r)
 
 static struct mcp_in message(struct door_stdio *d, struct str text)
 {
-    return (struct mcp_in){ .profile = d->profile,
-                            .lease = &d->lease,
-                            .text = text,
-                            .reply = on_reply,
-                            .arg = d };
+    return (struct mcp_in){
+        .profile = d->profile, .lease = &d->lease, .text = text, .reply = on_reply, .arg = d
+    };
 }
 
 static void on_line(void *arg, struct str line)

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "call/render.h"
+#include "tools/health.h"
 
 enum { MAX_REPLY = 1 << 24 };
 
@@ -154,6 +155,15 @@ static void send_field_error(struct req *r, const char *field, const char *messa
 
 /* --- methods --- */
 
+static void no_method(struct req *r)
+{
+    char message[120];
+
+    snprintf(message, sizeof message, "Method not found: %.*s",
+             (int)(r->msg.method.n < 80 ? r->msg.method.n : 80), r->msg.method.p);
+    send_error(r, -32601, message, (struct str){ 0 }, false);
+}
+
 static void put_capabilities(struct json_out *o, const struct profile *p)
 {
     json_put_key(o, "capabilities");
@@ -244,6 +254,24 @@ static void do_ping(struct req *r)
     struct buf b;
 
     o = open_result(r, &b);
+    send_result(r, &b, &o);
+}
+
+/* Seed 001's health as a method, from before it was a tool. */
+static void do_health(struct req *r)
+{
+    struct result facts = { .a = &r->a };
+    struct json_out o;
+    struct buf b;
+
+    if (r->in->profile->answer != ANSWER_PRUNER) {
+        no_method(r);
+        return;
+    }
+    health_facts(&facts);
+    o = open_result(r, &b);
+    for (const struct entry *e = facts.first; e; e = e->next)
+        json_kv_raw(&o, e->name, e->json);
     send_result(r, &b, &o);
 }
 
@@ -434,6 +462,7 @@ static const struct {
     { "initialize", SESSION_ERA, false, do_initialize },
     { "ping", SESSION_ERA, false, do_ping },
     { "server/discover", STATELESS_ERA, false, do_discover },
+    { "health", SESSION_ERA, false, do_health },
     { "tools/list", ANY_ERA, false, do_tools_list },
     { "tools/call", ANY_ERA, false, do_tools_call },
     { "notifications/cancelled", ANY_ERA, true, do_cancelled },
@@ -450,7 +479,6 @@ static void dispatch(struct req *r)
 {
     enum where other = r->era.stateless ? SESSION_ERA : STATELESS_ERA;
     bool note = r->msg.kind == RPC_NOTIFICATION;
-    char message[120];
 
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         if (!str_is(r->msg.method, methods[i].name) || methods[i].era == other ||
@@ -462,13 +490,10 @@ static void dispatch(struct req *r)
             nothing_to_say(r);
         return;
     }
-    if (note) {
+    if (note)
         nothing_to_say(r);
-        return;
-    }
-    snprintf(message, sizeof message, "Method not found: %.*s",
-             (int)(r->msg.method.n < 80 ? r->msg.method.n : 80), r->msg.method.p);
-    send_error(r, -32601, message, (struct str){ 0 }, false);
+    else
+        no_method(r);
 }
 
 static void refuse_era(struct req *r, const struct err *e)

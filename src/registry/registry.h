@@ -11,12 +11,12 @@
 struct profile {
     const char *name;
     enum answer answer;
-    bool confined;             /* tools see only what is below the root */
-    bool list_changed;         /* announced capability */
-    const char *server;        /* serverInfo.name */
-    const char *instructions;  /* for the model, NULL: none */
-    const char *const *tools;  /* names, NULL-ended, in listing order */
-    unsigned short port;       /* default of `serve` */
+    bool confined;            /* tools see only what is below the root */
+    bool list_changed;        /* announced capability */
+    const char *server;       /* serverInfo.name */
+    const char *instructions; /* for the model, NULL: none */
+    const char *const *tools; /* names, NULL-ended, in listing order */
+    unsigned short port;      /* default of `serve` */
 };
 
 /* By name; NULL if there is none. An empty name gives the default. */

@@ -47,12 +47,12 @@ static bool check_headers(const struct rpc_msg *m, struct arena *a, const struct
     if (!name.p)
         name = json_str(json_get(m->params, "uri"), a);
     if (!str_eq(h->version, version))
-        return err_set(e, ERR_HEADERS,
-                       "Header mismatch: MCP-Protocol-Version is '%.*s', the body says '%.*s'",
-                       (int)h->version.n, h->version.p ? h->version.p : "", (int)version.n,
-                       version.p);
+        return err_set(
+            e, ERR_HEADERS, "Header mismatch: MCP-Protocol-Version is '%.*s', the body says '%.*s'",
+            (int)h->version.n, h->version.p ? h->version.p : "", (int)version.n, version.p);
     if (!str_eq(h->method, m->method))
-        return err_set(e, ERR_HEADERS, "Header mismatch: Mcp-Method is '%.*s', the body says '%.*s'",
+        return err_set(e, ERR_HEADERS,
+                       "Header mismatch: Mcp-Method is '%.*s', the body says '%.*s'",
                        (int)(h->method.n < 60 ? h->method.n : 60), h->method.p ? h->method.p : "",
                        (int)(m->method.n < 60 ? m->method.n : 60), m->method.p);
     if (needs_name(m->method) && name.p && !str_eq(h->name, name))

@@ -7,9 +7,12 @@
  * this). A file is named /proc/<us>/fd/N: the very file that is open here.
  * One run per folder, one for neighbouring files, in path order.
  *
- * Symlinks met on the way are not followed (no -L). Exit 2 with a summary
- * means that some file could not be searched; without one, nothing was
- * searched: a bad pattern, say. */
+ * Symlinks met on the way are not followed (no -L). Not promised: below the
+ * folder rg opens by name, so somebody who swaps a folder for a symlink at the
+ * very moment between its look and its open can lead it astray; the walker of
+ * our own cannot be led.
+ * Exit 2 with a summary means that some file could not be searched; without
+ * one, nothing was searched: a bad pattern, say. */
 #include "tools/grep.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/utf8.h"
-#include "call/call.h"
+#include "call/args.h"
 #include "tools/table.h"
 #include "tools/text.h"
 
@@ -32,26 +32,6 @@ struct reading {
     unsigned long long size; /* of the file, as it says or as was seen */
     size_t lines;            /* seen, with a range */
 };
-
-/* "120-180", "120" or "120-". */
-static bool parse_range(struct str s, struct range *r)
-{
-    size_t i = 0, n[2] = { 0, 0 };
-    int which = 0;
-
-    for (; i < s.n; i++) {
-        if (s.p[i] == '-' && which == 0 && i > 0)
-            which = 1;
-        else if (s.p[i] >= '0' && s.p[i] <= '9' && n[which] < 100000000)
-            n[which] = n[which] * 10 + (size_t)(s.p[i] - '0');
-        else
-            return false;
-    }
-    *r = (struct range){ n[0], which ? n[1] : n[0] };
-    if (which && s.p[s.n - 1] == '-')
-        return n[0] > 0;
-    return n[0] > 0 && r->to >= r->from;
-}
 
 static ssize_t read_some(int fd, char *p, size_t n)
 {
@@ -241,7 +221,8 @@ static void after(struct call *c)
     result_place(res, "truncated", ENTRY_TRUNCATED);
     result_place(res, "bytes", ENTRY_BYTES);
     result_place(res, "duration_ms", ENTRY_DURATION);
-    say(c, r);
+    if (c->answer == ANSWER_PLAIN)
+        say(c, r);
     call_done(c);
 }
 
@@ -251,17 +232,14 @@ static void run(struct call *c)
     struct str lines = arg_str(c, "lines");
 
     c->op = r;
-    if (lines.p && !parse_range(lines, &r->range)) {
-        err_set(&c->err, ERR_PARAMS, "lines must look like \"120-180\"");
-        call_fail(c);
-        return;
-    }
+    if (lines.p)
+        lines_parse(lines, &r->range.from, &r->range.to);
     call_work(c, work, after);
 }
 
 static const struct field fields[] = {
     { "path", F_STR, .required = true, .min = 1, .rules = FIELD_PATH, .text = "file to read" },
-    { "lines", F_STR, .min = 1, .max = 24, .answers = 1 << ANSWER_PLAIN,
+    { "lines", F_STR, .min = 1, .max = 24, .rules = FIELD_LINES, .answers = 1 << ANSWER_PLAIN,
       .text = "only these lines, e.g. \"120-180\" or \"120-\"" },
     { "encoding", F_STR, .def_str = "utf-8", .only = "utf-8", .answers = 1 << ANSWER_JEEVES,
       .text = "encoding of the text" },

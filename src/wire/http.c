@@ -364,14 +364,14 @@ static void conn_answer(struct conn *c, const struct http_reply_line *line, cons
 static void conn_refuse(struct conn *c, int status, const char *code, const char *msg)
 {
     struct http_reply_line line = { status, "application/json", 0, 1, true };
-    bool head_only = str_is(c->parser.head.method, "HEAD");
     struct buf body;
 
     buf_init(&body, 4096);
     http_error_body(&body, code, str_of(msg));
     line.length = body.len;
-    conn_answer(c, &line, status == 503 ? "Retry-After: 1\r\n" : NULL,
-                head_only ? (struct str){ 0 } : buf_str(&body));
+    if (str_is(c->parser.head.method, "HEAD"))
+        buf_clear(&body);
+    conn_answer(c, &line, status == 503 ? "Retry-After: 1\r\n" : NULL, buf_str(&body));
     buf_done(&body);
 }
 

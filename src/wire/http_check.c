@@ -118,6 +118,8 @@ bool http_check_request_line(struct http_head *h, struct str line, struct http_b
     size_t n = 0;
     const char *space;
 
+    if (!all_text(line)) /* before all else, as http_check_part does */
+        return bad_request(bad, "a control character in the head");
     while (n < line.n && http_is_token((unsigned char)line.p[n]))
         n++;
     if (n == 0 || n == line.n || line.p[n] != ' ')
@@ -137,6 +139,8 @@ bool http_check_header_line(struct http_head *h, struct str line, struct http_ba
     struct str value;
     size_t n = 0;
 
+    if (!all_text(line))
+        return bad_request(bad, "a control character in the head");
     while (n < line.n && http_is_token((unsigned char)line.p[n]))
         n++;
     if (n == 0 && line.n && (line.p[0] == ' ' || line.p[0] == '\t'))
@@ -147,8 +151,6 @@ bool http_check_header_line(struct http_head *h, struct str line, struct http_ba
         return refuse(bad, 431, "header_too_large", "more than 100 header lines");
 
     value = from(line, n + 1);
-    if (!all_text(value))
-        return bad_request(bad, "a control character in a header");
     while (value.n && (value.p[0] == ' ' || value.p[0] == '\t'))
         value = from(value, 1);
     while (value.n && (value.p[value.n - 1] == ' ' || value.p[value.n - 1] == '\t'))

@@ -25,6 +25,7 @@
 
 enum {
     STEP = 64 << 10,        /* read at a time */
+    PIPE_SIZE = 1 << 20,    /* asked for, of the pipe to the peer */
     IN_KEEP = 256 << 10,    /* a larger buffer is let go once it is empty */
     PAUSE_ABOVE = 4 << 20,  /* waiting output: stop reading */
     RESUME_BELOW = 1 << 20, /* go on */
@@ -355,6 +356,8 @@ static bool open_output(struct stdio *s, struct err *e)
                            strerror(errno));
     }
     s->out_watch = watch_new(s->loop, s->out, on_writable, s, NULL);
+    if (S_ISFIFO(st.st_mode)) /* a long answer in few turns; refused is fine */
+        fcntl(s->out, F_SETPIPE_SZ, PIPE_SIZE);
     if ((S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) && !(flags & O_NONBLOCK)) {
         if (fcntl(s->out, F_SETFL, flags | O_NONBLOCK) != 0)
             return err_set(e, ERR_IO, "cannot write to descriptor %d: %s", s->o.out,

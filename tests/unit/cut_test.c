@@ -81,7 +81,7 @@ static void every_ceiling(void)
             continue;
         CHECK(utf8_count(k.text) <= max);
         CHECK(mark && memcmp(k.text.p, s.p, (size_t)(mark - k.text.p)) == 0);
-        rest = memchr(mark, '\n', (size_t)(k.text.p + k.text.n - mark)) + 1;
+        rest = (const char *)memchr(mark, '\n', (size_t)(k.text.p + k.text.n - mark)) + 1;
         CHECK(memcmp(rest, s.p + s.n - (k.text.p + k.text.n - rest),
                      (size_t)(k.text.p + k.text.n - rest)) == 0);
     }

@@ -115,7 +115,7 @@ static const struct http_case http_cases[] = {
               LINES10 LINES10 LINES10 "\r\n"),
       431, "header_too_large" },
     { "a head over the ceiling",
-      STR("GET / HTTP/1.1\r\n" HOST "X: " THOUSAND "\r\nY: " THOUSAND "\r\n\r\n"), 431,
+      STR("GET / HTTP/1.1\r\n" HOST "X: " THOUSAND "\r\nY: " THOUSAND HUNDRED "\r\n\r\n"), 431,
       "header_too_large" },
     { "a request line over the ceiling", STR("GET /" THOUSAND THOUSAND HUNDRED), 431,
       "header_too_large" },

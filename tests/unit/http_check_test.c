@@ -2,6 +2,14 @@
 #include "test.h"
 #include "wire/http_check.h"
 
+/* With its name, so that a failure says which one it was. */
+static void expect(bool taken, const char *name, bool want)
+{
+    if (taken != want)
+        printf("# '%s' was %s\n", name, taken ? "taken" : "refused");
+    CHECK(taken == want);
+}
+
 static void hosts(void)
 {
     static const char *const good[] = { "localhost",       "LocalHost", "localhost:1",
@@ -35,16 +43,10 @@ static void hosts(void)
                                        "localhost/",
                                        ":80" };
 
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        if (!http_host_is_loopback(str_of(good[i])))
-            printf("# refused: %s\n", good[i]);
-        CHECK(http_host_is_loopback(str_of(good[i])));
-    }
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        if (http_host_is_loopback(str_of(bad[i])))
-            printf("# taken: %s\n", bad[i]);
-        CHECK(!http_host_is_loopback(str_of(bad[i])));
-    }
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        expect(http_host_is_loopback(str_of(good[i])), good[i], true);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        expect(http_host_is_loopback(str_of(bad[i])), bad[i], false);
 }
 
 static void origins(void)
@@ -69,12 +71,9 @@ static void origins(void)
     };
 
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-        CHECK(http_origin_is_loopback(str_of(good[i])));
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        if (http_origin_is_loopback(str_of(bad[i])))
-            printf("# taken: %s\n", bad[i]);
-        CHECK(!http_origin_is_loopback(str_of(bad[i])));
-    }
+        expect(http_origin_is_loopback(str_of(good[i])), good[i], true);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        expect(http_origin_is_loopback(str_of(bad[i])), bad[i], false);
 }
 
 static void targets(void)

@@ -504,6 +504,7 @@ static void strings(void)
     text_is("\"\\ud800\\u0041\"", STR("\xef\xbf\xbd"
                                       "A"));
     text_is("\"\\ud800\\n\\ud800x\"", STR("\xef\xbf\xbd\n\xef\xbf\xbdx"));
+    text_is("\"\\ud800\\ue000\"", STR("\xef\xbf\xbd\xee\x80\x80"));
     text_is("\"\\ud7ff\\ue000\"", STR("\xed\x9f\xbf\xee\x80\x80"));
 }
 

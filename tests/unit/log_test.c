@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -184,6 +185,27 @@ static void stuck_reader(void)
     close_pipe(fd);
 }
 
+/* No descriptor is left to open the pipe a second time with. */
+static void shared_pipe(void)
+{
+    struct rlimit old, none;
+    int fd[2];
+
+    CHECK(pipe2(fd, O_CLOEXEC) == 0 && getrlimit(RLIMIT_NOFILE, &old) == 0);
+    fcntl(fd[0], F_SETFL, O_NONBLOCK);
+    buf_init(&got, 64 << 20);
+    none = (struct rlimit){ .rlim_cur = 0, .rlim_max = old.rlim_max };
+    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    log_open(fd[1], true, LOG_INFO);
+    CHECK(setrlimit(RLIMIT_NOFILE, &old) == 0);
+    alarm(20);
+    overflow(2000);
+    drain_all(fd[0]);
+    alarm(0);
+    CHECK(check_lines(2000) == 1);
+    close_pipe(fd);
+}
+
 static void slow_reader(void)
 {
     char some[16384];
@@ -332,6 +354,7 @@ int main(void)
     TEST("a text event is time, level, event, id, data", text_lines);
     TEST("levels below the least are not written, nor anything before it is open", levels);
     TEST("a stuck reader costs lines, which are counted, and never time", stuck_reader);
+    TEST("a pipe that cannot be opened again does not block either", shared_pipe);
     TEST("a slow reader sees few gaps, each with its count", slow_reader);
     TEST("a socket is written without blocking", on_socket);
     TEST("a terminal that nobody reads does not block", on_terminal);

@@ -17,8 +17,7 @@ static void kinds(void)
     CHECK(code("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}") == 0);
     CHECK(m.kind == RPC_REQUEST && str_is(m.id, "1") && str_is(m.method, "x"));
     CHECK(code("{\"jsonrpc\":\"2.0\",\"method\":\"x\"}") == 0 && m.kind == RPC_NOTIFICATION);
-    CHECK(code("{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"result\":{}}") == 0 &&
-          m.kind == RPC_RESPONSE);
+    CHECK(code("{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"result\":{}}") == 0 && m.kind == RPC_RESPONSE);
     CHECK(code("{\"jsonrpc\":\"2.0\",\"id\":123456789012345678901234567890,\"method\":\"x\"}") ==
           0);
     CHECK(str_is(m.id, "123456789012345678901234567890"));
@@ -53,10 +52,11 @@ static int era(const char *meta, struct era_headers h, struct era *out)
 {
     char text[600];
 
-    snprintf(text, sizeof text,
-             "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"read\","
-             "\"_meta\":{%s}}}",
-             meta);
+    snprintf(
+        text, sizeof text,
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"read\","
+        "\"_meta\":{%s}}}",
+        meta);
     CHECK(code(text) == 0);
     e.code = ERR_NONE;
     return era_decode(out, &m, &a, &h, &e) ? 0 : err_number(e.code);
@@ -64,10 +64,9 @@ static int era(const char *meta, struct era_headers h, struct era *out)
 
 static void eras(void)
 {
-    struct era_headers none = { 0 }, http = { .http = true,
-                                              .version = STR("2026-07-28"),
-                                              .method = STR("tools/call"),
-                                              .name = STR("read") };
+    struct era_headers none = { 0 }, http = {
+        .http = true, .version = STR("2026-07-28"), .method = STR("tools/call"), .name = STR("read")
+    };
     struct era x;
 
     CHECK(era("", none, &x) == 0 && !x.stateless);
