@@ -356,29 +356,60 @@ static bool count_extra(struct http_parser *p)
            refuse(p, 431, "header_too_large", "chunk extensions and trailers over the ceiling");
 }
 
+/* What decides how a request is read comes before it, never behind: some
+ * program (llhttp 8 is one) would heed it. */
+static bool trailer_name_ok(const struct http_chunks *k)
+{
+    static const char *const deciding[] = { "content-length", "transfer-encoding",
+                                            "connection",     "proxy-connection",
+                                            "upgrade",        "host",
+                                            "origin",         "expect" };
+    struct str name = { k->name, k->name_len };
+
+    for (size_t i = 0; i < sizeof deciding / sizeof *deciding; i++)
+        if (k->name_len <= sizeof k->name && http_same_word(name, deciding[i]))
+            return false;
+    return true;
+}
+
+static bool trailer_name(struct http_parser *p, char c)
+{
+    struct http_chunks *k = &p->chunks;
+
+    if (c == ':') {
+        k->in_name = false;
+        return trailer_name_ok(k) || bad_chunk(p);
+    }
+    if (!http_is_token((unsigned char)c))
+        return bad_chunk(p);
+    if (k->name_len < sizeof k->name)
+        k->name[k->name_len] = c;
+    k->name_len++;
+    return true;
+}
+
 /* A trailer is a header line by the same rules; nobody gets to see it. */
 static bool chunk_trailer(struct http_parser *p, char c)
 {
     struct http_chunks *k = &p->chunks;
-    unsigned char u = (unsigned char)c;
 
     if (k->state == CHUNK_TRAILER) {
         if (c == '\r') {
             k->state = CHUNK_END_LF;
             return true;
         }
-        if (!http_is_token(u))
+        if (c == ':')
             return bad_chunk(p);
         k->state = CHUNK_TRAILER_TEXT;
         k->in_name = true;
-    } else if (k->in_name) {
-        if (c == ':')
-            k->in_name = false;
-        else if (!http_is_token(u))
-            return bad_chunk(p);
+        k->name_len = 0;
+    }
+    if (k->in_name) {
+        if (!trailer_name(p, c))
+            return false;
     } else if (c == '\r') {
         k->state = CHUNK_TRAILER_LF;
-    } else if (!http_is_text(u)) {
+    } else if (!http_is_text((unsigned char)c)) {
         return bad_chunk(p);
     }
     return count_extra(p);

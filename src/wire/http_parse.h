@@ -36,8 +36,10 @@ struct http_chunks {
     int state;       /* enum in http_parse.c */
     uint64_t left;   /* size being read, then bytes of the chunk still to come */
     unsigned digits; /* of the size */
-    size_t extra;    /* bytes of extensions and trailers: they count as header */
+    size_t extra;    /* bytes of head, extensions and trailers: they share a ceiling */
     bool in_name;    /* in a trailer, before its colon */
+    size_t name_len; /* of that name; what is longer than name is none we know */
+    char name[20];
 };
 
 struct http_parser {
