@@ -300,6 +300,7 @@ class Run {
   }
 
   async close() {
+    await until(1000, () => this.waiting.size === 0) // an answer may be on its way still
     this.agent.destroy()
     await this.pruner?.close()
     killMarked(this.home.mark)
