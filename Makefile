@@ -35,7 +35,7 @@ UNIT    := $(patsubst tests/unit/%.c,$(B)/unit/%,$(sort $(wildcard tests/unit/*_
 FUZZ    := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(sort $(wildcard tests/fuzz/*_fuzz.c)))
 OURS     = $(sort $(shell git ls-files 'src/*.[ch]' 'tests/*.[ch]'))
 COMPILE  = $(CC) -std=c17 $(WARN) $(DEFS) $(HARDEN) $(CFLAGS) -Isrc -MMD -MP
-MAKE_IN  = @$(MAKE) --no-print-directory
+MAKE_IN  = @+$(MAKE) --no-print-directory
 
 .PHONY: all
 all: deps

@@ -6,11 +6,16 @@
 #include "loop/child.h"
 #include "tools/table.h"
 
+static const struct tool *const no_prompts[] = { NULL };
+static const struct resource *const no_resources[] = { NULL };
+
+static const struct registry registry = { tool_table, no_prompts, no_resources, profile_table };
+
 int main(int argc, char **argv)
 {
     int status;
 
     if (warden_main(argc, argv, &status))
         return status;
-    return cli_main(argc, argv, tool_table);
+    return cli_main(argc, argv, &registry);
 }

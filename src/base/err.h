@@ -15,7 +15,9 @@
     X(PARAMS, "invalid_params", -32602)                                                            \
     X(INTERNAL, "internal_error", -32603)                                                          \
     X(HEADERS, "header_mismatch", -32020)                                                          \
+    X(CAPABILITY, "missing_client_capability", -32021)                                             \
     X(VERSION, "unsupported_version", -32022)                                                      \
+    X(CLIENT, "client_error", -32603)                                                              \
     X(MISSING, "not_found", -32602)                                                                \
     X(DENIED, "permission_denied", -32603)                                                         \
     X(PATH, "invalid_path", -32602)                                                                \

@@ -301,6 +301,8 @@ bool call_args(struct call *c, struct json arguments, const struct field_error *
     c->args = arena_zalloc(&c->a, (field_count(c->tool) + 1) * sizeof *c->args);
     if (json_type(arguments) != JSON_NONE && json_type(arguments) != JSON_OBJ)
         refuse(&k, "arguments", "must be an object");
+    if (c->tool->schema)
+        c->arguments = arena_str(&c->a, json_raw(arguments));
     for (size_t i = 0; c->tool->fields[i].name; i++) {
         const struct field *f = &c->tool->fields[i];
         struct json v = json_get(arguments, f->name);
@@ -314,7 +316,7 @@ bool call_args(struct call *c, struct json arguments, const struct field_error *
         else if (f->required)
             refuse(&k, f->name, "is required");
     }
-    if (c->answer != ANSWER_JEEVES)
+    if (c->answer != ANSWER_JEEVES && !c->tool->schema)
         check_unknown(&k, arguments);
     *errors = k.errors;
     *count = k.count;

@@ -17,6 +17,7 @@ struct call *call_new(struct site *s, const struct tool *t, const struct root *r
     c->root = root;
     c->answer = answer;
     c->exit_code = -1;
+    c->say_from = SAY_NOTHING;
     c->result.a = &c->a;
     snprintf(c->request_id, sizeof c->request_id, "req-%lu", ++s->calls);
     return c;
@@ -71,6 +72,21 @@ static void answer(struct call *c)
         end(c, (struct str){ 0 });
     else
         finish_start(c, end);
+}
+
+void call_json(struct call *c, struct str members)
+{
+    c->json = members;
+    answer(c);
+}
+
+void call_refuse(struct call *c, int code, struct str data)
+{
+    assert(c->err.code != ERR_NONE);
+    c->refused = code;
+    c->refused_data = data;
+    c->on_cancel = NULL;
+    end(c, (struct str){ 0 });
 }
 
 void call_done(struct call *c)

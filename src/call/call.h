@@ -35,6 +35,48 @@ struct site {
 
 struct arg; /* args.c */
 
+/* How grave a message to the client is: syslog's words, as MCP has them. */
+enum say_level {
+    SAY_DEBUG,
+    SAY_INFO,
+    SAY_NOTICE,
+    SAY_WARNING,
+    SAY_ERROR,
+    SAY_CRITICAL,
+    SAY_ALERT,
+    SAY_EMERGENCY,
+    SAY_NOTHING /* above all of them: the client wants none */
+};
+
+/* "warning" to SAY_WARNING; SAY_NOTHING for a word that is none of them. */
+enum say_level say_level_of(struct str word);
+
+/* A question to the client: roots/list, sampling/createMessage or
+ * elicitation/create. */
+struct ask {
+    const char *key; /* names it within the call */
+    const char *method;
+    struct str params; /* a JSON object */
+
+    struct json answer; /* its result, in the call's arena; none: err says why */
+    struct err err;
+};
+
+/* Who the call works for, while it works. mcp/ fills it in; without one
+ * (`pith call`) nobody listens. */
+struct peer {
+    /* A notification that belongs to this call; params is a JSON object. */
+    void (*notify)(struct call *c, const char *method, struct str params);
+    /* Get answers for c->asks; call_answered on a later turn or now. In the
+     * stateless era the call may instead end with "input_required", and its
+     * handler starts again when the client comes back. */
+    void (*ask)(struct call *c);
+    /* The call was cancelled: no answers are wanted any more. */
+    void (*unask)(struct call *c);
+    /* Close the stream of this call now; the client comes back for the rest. */
+    void (*let_go)(struct call *c);
+};
+
 struct field_error {
     const char *field, *message;
 };
@@ -46,7 +88,10 @@ struct call {
     const struct tool *tool;
     enum answer answer;
     char request_id[32];
-    struct arg *args; /* one per field */
+    const char *principal; /* who asks; lives as long as the call */
+    struct arg *args;      /* one per field */
+    struct str arguments;  /* of a row with a schema: the object as it came */
+    struct str uri;        /* of a resource: what was asked for */
 
     struct result result;
     struct err err; /* set: the tool failed */
@@ -67,6 +112,19 @@ struct call {
     void (*reply)(void *arg, struct call *c, struct str message);
     void (*dropped)(void *arg, struct call *c);
     void *reply_arg;
+
+    const struct peer *peer;
+    void *peer_arg;
+    struct str progress_token; /* as written; empty: no progress wanted */
+    double progress;           /* said last; it may only grow */
+    enum say_level say_from;   /* the client wants to hear from here on */
+    struct ask *asks;          /* under way */
+    size_t ask_count;
+    void (*on_answers)(struct call *c);
+
+    struct str json; /* call_json */
+    int refused;     /* call_refuse: its code */
+    struct str refused_data;
 
     struct finish *finish; /* finish.c, while the answer is being made */
 };
@@ -109,6 +167,32 @@ const char *const *arg_map(const struct call *c, const char *name, size_t *count
  * cancelled call is ended by its handler too, since only the handler knows what
  * it holds open. */
 void call_work(struct call *c, void (*run)(struct call *c), void (*after)(struct call *c));
+
+/* Tell the client how far it is; total 0: not known. Nothing is sent where no
+ * progress was asked for, or it did not grow. */
+void call_progress(struct call *c, double progress, double total, const char *message);
+
+/* A message for the client's log; data is a JSON value. */
+void call_say(struct call *c, enum say_level level, const char *logger, struct str data);
+
+/* Ask the client, then `then` with an answer or an err in each ask (which must
+ * live in the arena). A handler that asks must be ready to start again from
+ * the top: answers it had before are then there at once. */
+void call_ask(struct call *c, struct ask *asks, size_t count, void (*then)(struct call *c));
+
+/* For peers: every ask has its answer or err. */
+void call_answered(struct call *c);
+
+/* Close the call's stream; the client comes back for the rest (SEP-1699). */
+void call_let_go(struct call *c);
+
+/* End with members of the result object, already written; nothing is cut or
+ * pruned. For prompts, resources and what comes ready-made. */
+void call_json(struct call *c, struct str members);
+
+/* End with a JSON-RPC error instead of a result: the request was wrong, and
+ * only the handler could know. The message is c->err's; data is JSON or empty. */
+void call_refuse(struct call *c, int code, struct str data);
 
 /* The end, exactly once; the call may be gone when this returns. call_fail: c->err says why; parts
  * already there go along (a failing command's output). */

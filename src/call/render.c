@@ -312,6 +312,18 @@ void render_result(struct call *c, struct buf *out)
     }
 }
 
+void render_ready(struct call *c, struct buf *out)
+{
+    struct json_out o = json_out(out);
+
+    buf_addc(out, '{');
+    buf_add(out, c->members.p, c->members.n);
+    buf_add(out, c->json.p, c->json.n);
+    o.comma = true;
+    put_meta(&o, c);
+    json_obj_end(&o);
+}
+
 void render_errors_array(struct json_out *o, const struct field_error *errors, size_t count)
 {
     json_arr(o);

@@ -5,6 +5,9 @@
 /* Append {members, "content":[…], …} in the form of c->answer. */
 void render_result(struct call *c, struct buf *out);
 
+/* Append {members, c->json, _meta}: a result that came ready-made. */
+void render_ready(struct call *c, struct buf *out);
+
 /* Append the result of a call whose arguments were refused: isError and all
  * field errors, so that a model can mend them. */
 void render_field_errors(struct call *c, struct buf *out, const struct field_error *errors,

@@ -5,6 +5,7 @@
  * docs/TOOLS.md. Nothing else names a tool. */
 #pragma once
 #include <stdbool.h>
+#include "json/write.h"
 
 struct call;
 
@@ -48,6 +49,7 @@ struct field {
     const char *only;    /* F_STR: the one value allowed */
     unsigned rules;      /* enum field_rule */
     unsigned answers;    /* bits 1 << enum answer that take it; 0: all */
+    const char *header;  /* HTTP of 2026-07-28 repeats it as Mcp-Param-<header>; NULL: not */
     const char *text;
 };
 
@@ -64,6 +66,14 @@ struct tool {
     const struct field *fields;    /* ends with a row without a name */
     const struct tool_noun *nouns; /* ends with a row without a noun; may be NULL */
     bool may_be_long;              /* answers may pass a client's usual ceiling */
+    bool always_load;              /* never to hide behind a client's tool search */
+
+    /* Instead of fields (then an empty list): the input schema as JSON. Nothing is
+     * checked; the handler looks at call->arguments. */
+    const char *schema;
+
+    /* Values for a field as somebody types it, NULL: none are known. */
+    void (*complete)(const char *field, struct str typed, struct json_out *values);
 
     /* Answers exactly once, now or later: call_done or call_fail. */
     void (*run)(struct call *c);

@@ -211,7 +211,7 @@ int cmd_call(struct house *h, int argc, char **argv)
         return cli_fail(2, "%s", e.msg);
     }
     buf_init(&args, MAX_ARGS);
-    t = registry_find(h->tools, h->profile, str_of(argv[0]));
+    t = registry_find(h->registry, h->profile, str_of(argv[0]));
     if (!t)
         status = cli_fail(2, "profile %s has no tool '%s'; 'pith tools' lists them",
                           h->profile->name, argv[0]);

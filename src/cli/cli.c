@@ -139,9 +139,9 @@ static int run(const struct command *c, struct house *h, int argc, char **argv)
     return c->run(h, argc, argv);
 }
 
-int cli_main(int argc, char **argv, const struct tool *const *tools)
+int cli_main(int argc, char **argv, const struct registry *registry)
 {
-    struct house h = { .tools = tools, .site.root.fd = -1 };
+    struct house h = { .registry = registry, .site.root.fd = -1 };
     const char *self = argc > 0 ? argv[0] : "pith", *slash = strrchr(self, '/');
     const struct command *c;
 

@@ -6,7 +6,7 @@
 #include "cli/house.h"
 
 /* The program: finds the command and runs it. */
-int cli_main(int argc, char **argv, const struct tool *const *tools);
+int cli_main(int argc, char **argv, const struct registry *registry);
 
 /* argv holds what is not a flag. */
 int cmd_serve(struct house *h, int argc, char **argv);

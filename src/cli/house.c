@@ -71,11 +71,17 @@ static bool choose_profile(struct house *h, struct err *e)
 {
     const char *name = h->set.text[OPT_PROFILE];
 
-    h->profile = profile_find(str_of(h->as_jeeves ? "jeeves" : name));
+    struct buf names;
+
+    h->profile = profile_find(h->registry, str_of(h->as_jeeves ? "jeeves" : name));
     if (h->profile)
         return true;
-    return err_set(e, ERR_CONFIG, "invalid_profile: there is no profile '%s'; there is %s", name,
-                   profile_names());
+    buf_init(&names, 4096);
+    profile_names(h->registry, &names);
+    err_set(e, ERR_CONFIG, "invalid_profile: there is no profile '%s'; there is %s", name,
+            names.data);
+    buf_done(&names);
+    return false;
 }
 
 bool house_open(struct house *h, struct err *e)

@@ -9,7 +9,7 @@ struct house {
     struct loop *loop;
     struct site site;
     const struct profile *profile;
-    const struct tool *const *tools;
+    const struct registry *registry;
     bool as_jeeves; /* started under the name jeeves-mcp-pruner */
     char **env;     /* site.env's memory */
     char *rg;

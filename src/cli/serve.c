@@ -165,7 +165,7 @@ static bool start(struct server *s, struct err *e)
     if (o.port < 0)
         o.port = h->profile->port;
     raise_file_limit(h->set.num[OPT_MAX_CONNECTIONS]);
-    s->mcp = (struct mcp){ &h->site, h->tools };
+    s->mcp = (struct mcp){ &h->site, h->registry };
     s->door = (struct door_http){ .mcp = &s->mcp,
                                   .profile = h->profile,
                                   .only_active = h->as_jeeves || h->set.num[OPT_NO_AUTH],

@@ -13,7 +13,7 @@ static void on_end(void *arg)
 
 int cmd_stdio(struct house *h, int argc, char **argv)
 {
-    struct mcp mcp = { &h->site, h->tools };
+    struct mcp mcp = { &h->site, h->registry };
     const char *form = h->set.text[OPT_LOG_FORMAT], *level = h->set.text[OPT_LOG_LEVEL];
     struct door_stdio *door;
     struct err e;

@@ -19,7 +19,7 @@ static const struct tool *find(const struct tool *const *tools, const char *name
 
 int cmd_tools(struct house *h, int argc, char **argv)
 {
-    const struct tool *t = argc > 0 ? find(h->tools, argv[0]) : NULL;
+    const struct tool *t = argc > 0 ? find(h->registry->tools, argv[0]) : NULL;
     struct buf b;
 
     if (argc > 0 && !t)
@@ -28,9 +28,9 @@ int cmd_tools(struct house *h, int argc, char **argv)
     if (t)
         registry_help(t, ANSWER_PLAIN, &b);
     else if (h->set.num[OPT_MARKDOWN])
-        registry_markdown(h->tools, &b);
+        registry_markdown(h->registry, &b);
     else
-        list(h->tools, &b);
+        list(h->registry->tools, &b);
     cli_print(buf_str(&b));
     buf_done(&b);
     return 0;

@@ -154,7 +154,7 @@ static enum route find_route(const struct door_http *d, struct str path,
     if (str_starts(path, "/mcp/")) {
         struct str name = { path.p + 5, path.n - 5 };
 
-        *profile = name.n ? profile_find(name) : NULL;
+        *profile = name.n ? profile_find(d->mcp->registry, name) : NULL;
         if (!*profile || (d->only_active && *profile != d->profile))
             return NOWHERE;
         return MCP;
@@ -164,7 +164,7 @@ static enum route find_route(const struct door_http *d, struct str path,
     if (str_is(path, "/health"))
         return HEALTH;
     if (str_is(path, "/rpc")) {
-        *profile = profile_find(STR("pruner"));
+        *profile = profile_find(d->mcp->registry, STR("pruner"));
         return RPC;
     }
     return NOWHERE;

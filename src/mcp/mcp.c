@@ -170,7 +170,7 @@ static void put_capabilities(struct json_out *o, const struct profile *p)
     json_obj(o);
     json_put_key(o, "tools");
     json_obj(o);
-    json_kv_bool(o, "listChanged", p->list_changed);
+    json_kv_bool(o, "listChanged", p->sessions);
     json_obj_end(o);
     json_obj_end(o);
 }
@@ -286,7 +286,7 @@ static void do_tools_list(struct req *r)
     }
     o = open_result(r, &b);
     json_put_key(&o, "tools");
-    registry_list(r->mcp->tools, r->in->profile, &o);
+    registry_list(r->mcp->registry, r->in->profile, LIST_TOOLS, 0, &o);
     if (r->era.stateless)
         put_cache(&o);
     send_result(r, &b, &o);
@@ -421,7 +421,7 @@ static void do_tools_call(struct req *r)
         send_field_error(r, "name", "is required, a string");
         return;
     }
-    t = registry_find(r->mcp->tools, r->in->profile, json_str(name, &r->a));
+    t = registry_find(r->mcp->registry, r->in->profile, json_str(name, &r->a));
     if (!t) {
         unknown_tool(r, json_str(name, &r->a));
         return;

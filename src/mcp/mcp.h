@@ -11,7 +11,7 @@
 
 struct mcp {
     struct site *site;
-    const struct tool *const *tools;
+    const struct registry *registry;
 };
 
 /* The calls under way of one peer: a stdio connection, or one HTTP request.

@@ -6,6 +6,8 @@
 #include "call/args.h"
 #include "registry/registry.h"
 
+enum { PAGE = 100, MAX_CHARS = 500000 };
+
 static const char env_name[] = "^[A-Z_][A-Z0-9_]*$";
 
 static void put_range(struct json_out *o, const char *low, const char *high, long min, long max)
@@ -60,6 +62,8 @@ static void put_field(struct json_out *o, const struct field *f)
         }
         break;
     }
+    if (f->header)
+        json_kv_strz(o, "x-mcp-header", f->header);
     if (f->text)
         json_kv_strz(o, "description", f->text);
     json_obj_end(o);
@@ -110,22 +114,133 @@ static void put_annotations(struct json_out *o, const struct tool *t)
     json_obj_end(o);
 }
 
-void registry_list(const struct tool *const *table, const struct profile *p, struct json_out *o)
+/* Claude hides tools behind a search unless told not to, and cuts answers at
+ * 50,000 characters unless told that more may come. */
+static void put_tool_meta(struct json_out *o, const struct tool *t, enum answer answer)
 {
-    json_arr(o);
-    for (size_t i = 0; p->tools[i]; i++) {
-        const struct tool *t = registry_find(table, p, str_of(p->tools[i]));
+    bool long_answers = t->may_be_long && answer == ANSWER_JEEVES; /* plain ones have a ceiling */
 
-        if (!t)
+    if (!t->always_load && !long_answers)
+        return;
+    json_put_key(o, "_meta");
+    json_obj(o);
+    if (t->always_load)
+        json_kv_bool(o, "anthropic/alwaysLoad", true);
+    if (long_answers)
+        json_kv_int(o, "anthropic/maxResultSizeChars", MAX_CHARS);
+    json_obj_end(o);
+}
+
+static void put_tool(struct json_out *o, const struct tool *t, enum answer answer)
+{
+    json_obj(o);
+    json_kv_strz(o, "name", t->name);
+    json_kv_strz(o, "description", t->text);
+    if (t->schema)
+        json_kv_raw(o, "inputSchema", str_of(t->schema));
+    else
+        put_schema(o, t, answer);
+    put_annotations(o, t);
+    put_tool_meta(o, t, answer);
+    json_obj_end(o);
+}
+
+static void put_prompt(struct json_out *o, const struct tool *t)
+{
+    json_obj(o);
+    json_kv_strz(o, "name", t->name);
+    json_kv_strz(o, "description", t->text);
+    if (t->fields->name) {
+        json_put_key(o, "arguments");
+        json_arr(o);
+        for (const struct field *f = t->fields; f->name; f++) {
+            json_obj(o);
+            json_kv_strz(o, "name", f->name);
+            json_kv_strz(o, "description", f->text);
+            json_kv_bool(o, "required", f->required);
+            json_obj_end(o);
+        }
+        json_arr_end(o);
+    }
+    json_obj_end(o);
+}
+
+static void put_resource(struct json_out *o, const struct resource *r)
+{
+    json_obj(o);
+    json_kv_strz(o, r->template ? "uriTemplate" : "uri", r->uri);
+    json_kv_strz(o, "name", r->row.name);
+    json_kv_strz(o, "description", r->row.text);
+    if (r->mime)
+        json_kv_strz(o, "mimeType", r->mime);
+    json_obj_end(o);
+}
+
+static const struct resource *resource_named(const struct registry *r, const char *name,
+                                             bool template)
+{
+    for (const struct resource *const *t = r->resources; *t; t++)
+        if (strcmp((*t)->row.name, name) == 0 && (*t)->template == template)
+            return *t;
+    return NULL;
+}
+
+static const char *const *names_of(const struct profile *p, enum listing what)
+{
+    static const char *const none[] = { NULL };
+    const char *const *names = what == LIST_TOOLS     ? p->tools
+                               : what == LIST_PROMPTS ? p->prompts
+                                                      : p->resources;
+
+    return names ? names : none;
+}
+
+/* Write the row of that name; o NULL: only look. False: it is not in this list. */
+static bool put_row(const struct registry *r, const struct profile *p, enum listing what,
+                    const char *name, struct json_out *o)
+{
+    const struct resource *res;
+    const struct tool *t;
+
+    if (what == LIST_TOOLS || what == LIST_PROMPTS) {
+        t = what == LIST_TOOLS ? registry_find(r, p, str_of(name))
+                               : registry_prompt(r, p, str_of(name));
+        if (t && o && what == LIST_TOOLS)
+            put_tool(o, t, p->answer);
+        else if (t && o)
+            put_prompt(o, t);
+        return t != NULL;
+    }
+    res = resource_named(r, name, what == LIST_TEMPLATES);
+    if (res && o)
+        put_resource(o, res);
+    return res != NULL;
+}
+
+size_t registry_count(const struct registry *r, const struct profile *p, enum listing what)
+{
+    size_t n = 0;
+
+    for (const char *const *name = names_of(p, what); *name; name++)
+        n += put_row(r, p, what, *name, NULL);
+    return n;
+}
+
+size_t registry_list(const struct registry *r, const struct profile *p, enum listing what,
+                     size_t from, struct json_out *o)
+{
+    size_t at = 0, to = from + (p->page ? p->page : PAGE), next = 0;
+
+    json_arr(o);
+    for (const char *const *name = names_of(p, what); *name && !next; name++) {
+        if (!put_row(r, p, what, *name, at >= from && at < to ? o : NULL))
             continue;
-        json_obj(o);
-        json_kv_strz(o, "name", t->name);
-        json_kv_strz(o, "description", t->text);
-        put_schema(o, t, p->answer);
-        put_annotations(o, t);
-        json_obj_end(o);
+        if (at == to)
+            next = at;
+        at++;
     }
     json_arr_end(o);
+    return next;
 }
 
 static const char *type_name(const struct field *f)
@@ -159,11 +274,11 @@ static void add_where(struct buf *b, const struct field *f)
         buf_adds(b, " (not in profile jeeves)");
 }
 
-void registry_markdown(const struct tool *const *table, struct buf *out)
+void registry_markdown(const struct registry *r, struct buf *out)
 {
     buf_adds(out, "# Tools\n\nMade by `pith tools --markdown` from the rows in src/tools/; `make "
                   "test` fails when it is stale.\n");
-    for (; *table; table++) {
+    for (const struct tool *const *table = r->tools; *table; table++) {
         const struct tool *t = *table;
 
         buf_addf(out, "\n## %s\n\n%s\n", t->name, t->text);

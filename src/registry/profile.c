@@ -1,4 +1,4 @@
-/* profile.c: the named views. */
+/* profile.c: the named views, and rows found by name. */
 #include "registry/registry.h"
 
 static const char *const focus_tools[] = { "read", "bash", "grep", NULL };
@@ -10,36 +10,117 @@ static const char focus_help[] =
     "the part of a long output that answers a question. An answer that leaves lines out says "
     "which, and how to get them.";
 
-static const struct profile profiles[] = {
-    { "default", ANSWER_PLAIN, true, true, "pith", focus_help, focus_tools, 7717 },
-    { "focus", ANSWER_PLAIN, true, true, "pith", focus_help, focus_tools, 7717 },
-    { "jeeves", ANSWER_JEEVES, true, false, "@jeeves/mcp-pruner", NULL, jeeves_tools, 0 },
-    { "pruner", ANSWER_PRUNER, false, true, "mcp-pruner", NULL, pruner_tools, 8006 },
+static const char pruner_help[] = "Prunes a text line by line to a goal.";
+
+const struct profile profile_table[] = {
+    { "default", ANSWER_PLAIN, true, true, "pith", focus_help, focus_tools, .port = 7717 },
+    { "focus", ANSWER_PLAIN, true, true, "pith", focus_help, focus_tools, .port = 7717 },
+    { "jeeves", ANSWER_JEEVES, true, false, "@jeeves/mcp-pruner", NULL, jeeves_tools, .port = 0 },
+    { "pruner", ANSWER_PRUNER, false, true, "mcp-pruner", pruner_help, pruner_tools, .port = 8006 },
     { 0 },
 };
 
-const struct profile *profile_find(struct str name)
+const struct profile *profile_find(const struct registry *r, struct str name)
 {
     if (name.n == 0)
-        return &profiles[0];
-    for (const struct profile *p = profiles; p->name; p++)
+        return r->profiles;
+    for (const struct profile *p = r->profiles; p->name; p++)
         if (str_is(name, p->name))
             return p;
     return NULL;
 }
 
-const char *profile_names(void)
+void profile_names(const struct registry *r, struct buf *out)
 {
-    return "default, focus, jeeves, pruner";
+    for (const struct profile *p = r->profiles; p->name; p++)
+        buf_addf(out, "%s%s", p == r->profiles ? "" : ", ", p->name);
 }
 
-const struct tool *registry_find(const struct tool *const *table, const struct profile *p,
-                                 struct str name)
+static bool has_name(const char *const *names, struct str name)
 {
-    for (size_t i = 0; p->tools[i]; i++)
-        if (str_is(name, p->tools[i]))
-            for (; *table; table++)
-                if (str_is(name, (*table)->name))
-                    return *table;
+    for (; names && *names; names++)
+        if (str_is(name, *names))
+            return true;
+    return false;
+}
+
+static const struct tool *find_row(const struct tool *const *table, struct str name)
+{
+    for (; *table; table++)
+        if (str_is(name, (*table)->name))
+            return *table;
+    return NULL;
+}
+
+const struct tool *registry_find(const struct registry *r, const struct profile *p, struct str name)
+{
+    return has_name(p->tools, name) ? find_row(r->tools, name) : NULL;
+}
+
+const struct tool *registry_prompt(const struct registry *r, const struct profile *p,
+                                   struct str name)
+{
+    return has_name(p->prompts, name) ? find_row(r->prompts, name) : NULL;
+}
+
+/* Does the URI fit the template? Variables ({name}, up to the text behind them
+ * and never a slash) go to vars. */
+static bool fits(const char *template, struct str uri, struct json_out *vars)
+{
+    const char *t = template, *u = uri.p, *end = uri.p + uri.n;
+
+    while (*t) {
+        const char *close, *stop = u;
+        char name[64];
+        size_t n;
+
+        if (*t != '{') {
+            if (u == end || *t++ != *u++)
+                return false;
+            continue;
+        }
+        close = strchr(t, '}');
+        n = close ? (size_t)(close - t - 1) : 0;
+        if (n == 0 || n >= sizeof name)
+            return false;
+        memcpy(name, t + 1, n);
+        name[n] = 0;
+        t = close + 1;
+        while (stop < end && *stop != '/' && (*t == 0 || *stop != *t))
+            stop++;
+        if (stop == u)
+            return false;
+        json_kv_str(vars, name, (struct str){ u, (size_t)(stop - u) });
+        u = stop;
+    }
+    return u == end;
+}
+
+static bool resource_is(const struct resource *res, struct str uri, struct arena *a,
+                        struct str *vars)
+{
+    struct buf b;
+    struct json_out o = json_out(&b);
+    bool ok;
+
+    *vars = STR("{}");
+    if (!res->template)
+        return str_is(uri, res->uri);
+    buf_init(&b, 6 * uri.n + 4096);
+    json_obj(&o);
+    ok = fits(res->uri, uri, &o);
+    json_obj_end(&o);
+    if (ok)
+        *vars = arena_str(a, buf_str(&b));
+    buf_done(&b);
+    return ok;
+}
+
+const struct resource *registry_resource(const struct registry *r, const struct profile *p,
+                                         struct str uri, struct arena *a, struct str *vars)
+{
+    for (const struct resource *const *t = r->resources; *t; t++)
+        if (has_name(p->resources, str_of((*t)->row.name)) && resource_is(*t, uri, a, vars))
+            return *t;
     return NULL;
 }

@@ -225,5 +225,6 @@ const struct tool tool_bash = {
     .fields = fields,
     .nouns = nouns,
     .may_be_long = true,
+    .always_load = true,
     .run = run,
 };

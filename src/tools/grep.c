@@ -355,5 +355,6 @@ const struct tool tool_grep = {
     .fields = fields,
     .nouns = nouns,
     .may_be_long = true,
+    .always_load = true,
     .run = run,
 };

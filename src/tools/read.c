@@ -260,5 +260,6 @@ const struct tool tool_read = {
     .fields = fields,
     .nouns = nouns,
     .may_be_long = true,
+    .always_load = true,
     .run = run,
 };

@@ -5,6 +5,9 @@
 #include "tools/table.h"
 
 static struct site site;
+static const struct tool *const no_prompts[] = { NULL };
+static const struct resource *const no_resources[] = { NULL };
+static const struct registry registry = { tool_table, no_prompts, no_resources, profile_table };
 
 /* Check arguments given as JSON text; gives the number of field errors. */
 static size_t check(const struct tool *t, enum answer answer, const char *json, char *fields,
@@ -53,7 +56,7 @@ static void listings_are_json(void)
     static const char *const names[] = { "focus", "jeeves", "pruner", NULL };
 
     for (size_t i = 0; names[i]; i++) {
-        const struct profile *p = profile_find(str_of(names[i]));
+        const struct profile *p = profile_find(&registry, str_of(names[i]));
         struct arena a = { 0 };
         struct json_doc d;
         struct buf b;
@@ -61,7 +64,7 @@ static void listings_are_json(void)
         size_t want = 0;
 
         buf_init(&b, 1 << 20);
-        registry_list(tool_table, p, &o);
+        registry_list(&registry, p, LIST_TOOLS, 0, &o);
         CHECK(json_parse(&d, &a, buf_str(&b), NULL));
         CHECK(!d.duplicate_keys);
         while (p->tools[want])
