@@ -18,6 +18,7 @@ struct call *call_new(struct site *s, const struct tool *t, const struct root *r
     c->answer = answer;
     c->exit_code = -1;
     c->say_from = SAY_NOTHING;
+    c->progress = -1; /* 0 is worth saying */
     c->result.a = &c->a;
     snprintf(c->request_id, sizeof c->request_id, "req-%lu", ++s->calls);
     return c;

@@ -51,6 +51,14 @@ enum say_level {
 /* "warning" to SAY_WARNING; SAY_NOTHING for a word that is none of them. */
 enum say_level say_level_of(struct str word);
 
+/* What the client said it can be asked for. */
+enum client_can {
+    CLIENT_SAMPLES = 1,
+    CLIENT_ELICITS = 2, /* forms */
+    CLIENT_ELICITS_URL = 4,
+    CLIENT_HAS_ROOTS = 8
+};
+
 /* A question to the client: roots/list, sampling/createMessage or
  * elicitation/create. */
 struct ask {
@@ -75,6 +83,8 @@ struct peer {
     void (*unask)(struct call *c);
     /* Close the stream of this call now; the client comes back for the rest. */
     void (*let_go)(struct call *c);
+    /* Tell all clients who want to hear of it; NULL: nobody can be told. */
+    void (*changed)(struct call *c, const char *method, struct str params);
 };
 
 struct field_error {
@@ -118,6 +128,7 @@ struct call {
     struct str progress_token; /* as written; empty: no progress wanted */
     double progress;           /* said last; it may only grow */
     enum say_level say_from;   /* the client wants to hear from here on */
+    unsigned can;              /* enum client_can */
     struct ask *asks;          /* under way */
     size_t ask_count;
     void (*on_answers)(struct call *c);
@@ -180,11 +191,19 @@ void call_say(struct call *c, enum say_level level, const char *logger, struct s
  * the top: answers it had before are then there at once. */
 void call_ask(struct call *c, struct ask *asks, size_t count, void (*then)(struct call *c));
 
+/* Did the client say that it answers this? Asking for what it did not declare
+ * ends in an err, or in a refused call. */
+bool call_can_ask(const struct call *c, const char *method);
+
 /* For peers: every ask has its answer or err. */
 void call_answered(struct call *c);
 
 /* Close the call's stream; the client comes back for the rest (SEP-1699). */
 void call_let_go(struct call *c);
+
+/* What the call did changed a list or a resource: a notification for everybody
+ * who subscribed to such, e.g. "notifications/tools/list_changed" with {}. */
+void call_changed(struct call *c, const char *method, struct str params);
 
 /* End with members of the result object, already written; nothing is cut or
  * pruned. For prompts, resources and what comes ready-made. */

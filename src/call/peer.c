@@ -94,6 +94,23 @@ void call_ask(struct call *c, struct ask *asks, size_t count, void (*then)(struc
     loop_soon(c->site->loop, nobody_there, c);
 }
 
+bool call_can_ask(const struct call *c, const char *method)
+{
+    static const struct {
+        const char *method;
+        unsigned can;
+    } needs[] = {
+        { "sampling/createMessage", CLIENT_SAMPLES },
+        { "elicitation/create", CLIENT_ELICITS | CLIENT_ELICITS_URL },
+        { "roots/list", CLIENT_HAS_ROOTS },
+    };
+
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        if (strcmp(method, needs[i].method) == 0)
+            return (c->can & needs[i].can) != 0;
+    return false;
+}
+
 void call_answered(struct call *c)
 {
     void (*then)(struct call * c) = c->on_answers;
@@ -107,4 +124,10 @@ void call_let_go(struct call *c)
 {
     if (c->peer && !call_cancelled(c))
         c->peer->let_go(c);
+}
+
+void call_changed(struct call *c, const char *method, struct str params)
+{
+    if (c->peer && c->peer->changed)
+        c->peer->changed(c, method, params);
 }
