@@ -47,15 +47,24 @@ static struct http_block *block_take(struct http_pool *pool)
     return b;
 }
 
+/* Forget a large request; the first n bytes stay, if they fit. */
+static void block_shrink(struct http_block *b, size_t n)
+{
+    size_t cap = BLOCK_SIZE - sizeof *b;
+
+    if (b->data == b->small || n > cap)
+        return;
+    memcpy(b->small, b->data, n);
+    free(b->data);
+    b->data = b->small;
+    b->cap = cap;
+}
+
 static void block_give(struct http_pool *pool, struct http_block *b)
 {
     if (!b)
         return;
-    if (b->data != b->small) {
-        free(b->data);
-        b->data = b->small;
-        b->cap = BLOCK_SIZE - sizeof *b;
-    }
+    block_shrink(b, 0);
     if (!pool || pool->count == POOL_KEEPS) {
         free(b);
         return;
@@ -171,10 +180,12 @@ void http_parser_next(struct http_parser *p)
 {
     assert(p->state == HTTP_IS_DONE);
     p->end -= p->next;
-    if (p->end)
+    if (p->end) {
         memmove(p->block->data, p->block->data + p->next, p->end);
-    else
+        block_shrink(p->block, p->end);
+    } else {
         http_parser_rest(p);
+    }
     start_request(p);
 }
 

@@ -103,7 +103,9 @@ size_t http_reply_head(char out[HTTP_HEAD_ROOM], const struct http_reply_line *r
     p = put(p, date->line);
     if (r->type)
         p = put(put(put(p, "Content-Type: "), r->type), "\r\n");
-    if (says_length(r->status))
+    if (r->stream && r->minor > 0)
+        p = put(p, "Transfer-Encoding: chunked\r\n");
+    else if (!r->stream && says_length(r->status))
         p = put(put_number(put(p, "Content-Length: "), r->length), "\r\n");
     if (r->close)
         p = put(p, "Connection: close\r\n");

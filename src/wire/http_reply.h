@@ -21,8 +21,9 @@ struct http_reply_line {
     int status;
     const char *type; /* NULL: there is no body */
     size_t length;
-    int minor;  /* of the request's HTTP/1.x */
-    bool close; /* the connection ends with this answer */
+    int minor;   /* of the request's HTTP/1.x */
+    bool close;  /* the connection ends with this answer */
+    bool stream; /* no length: in chunks, or in HTTP/1.0 until the connection ends */
 };
 
 /* Write everything up to the caller's own header lines; the empty line that
