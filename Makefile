@@ -147,4 +147,4 @@ bench: all
 	$(call need,$(BENCH_PKG))
 	@PITH=$(B)/pith bench/run
 clean:
-	rm -rf $(B)
+	rm -rf $(B) tests/node_modules

@@ -1,34 +1,13 @@
 // sdk.mjs: the official MCP client completes sessions, over stdio and HTTP.
 //
-// @modelcontextprotocol/sdk comes from npm into $B/node, in the version that
-// tests/package.json names, and is installed there when that one is missing.
-import { execFileSync } from 'node:child_process'
-import { createRequire } from 'node:module'
+// Run it by `$(tests/node) tests/sdk.mjs`: that installs what is imported here.
 import fs from 'node:fs'
 import path from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { PITH, leftBehind, makeHome, removeHome, sanitizerReports, serverEnv } from './server.mjs'
 import { startServer, stopped, waitReady } from './server.mjs'
-
-const B = path.resolve(process.env.B || 'build')
-const WANTED = fs.readFileSync(fileURLToPath(new URL('package.json', import.meta.url)), 'utf8')
-install(path.join(B, 'node'))
-const require = createRequire(path.join(B, 'node/package.json'))
-const load = (part) => import(pathToFileURL(require.resolve(`@modelcontextprotocol/sdk/${part}`)).href)
-const { Client } = await load('client/index.js')
-const { StdioClientTransport } = await load('client/stdio.js')
-const { StreamableHTTPClientTransport } = await load('client/streamableHttp.js')
-
-// Written last: a copy of package.json in the folder says that all is there.
-function install(dir) {
-  const sign = path.join(dir, 'installed.json')
-  if (fs.existsSync(sign) && fs.readFileSync(sign, 'utf8') === WANTED) return
-  fs.mkdirSync(dir, { recursive: true })
-  fs.writeFileSync(path.join(dir, 'package.json'), WANTED)
-  const flags = ['--no-audit', '--no-fund', '--no-package-lock', '--ignore-scripts']
-  execFileSync('npm', ['install', '--prefix', dir, ...flags], { stdio: ['ignore', 'ignore', 'inherit'] })
-  fs.writeFileSync(sign, WANTED)
-}
 
 function must(ok, what, got) {
   if (!ok) throw new Error(`${what}; got ${JSON.stringify(got)}`)
