@@ -7,18 +7,25 @@
  * seccomp filter), the walk below decides: one name at a time with O_NOFOLLOW,
  * links read and walked in turn, ".." taken from the root down again. It never
  * opens anything but from a descriptor that is inside.
- * Opening looks first: O_PATH touches neither FIFO nor device. */
+ * Opening looks first: O_PATH touches neither FIFO nor device.
+ *
+ * A worker costs two wake-ups, more than a small file does. So what is cached
+ * may be opened at once: RESOLVE_CACHED fails where the walk would have to ask
+ * the disk, RESOLVE_NO_XDEV keeps it on the root's file system, and only local
+ * ones count, since a network or FUSE one asks somebody at each open. */
 #include "call/root.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -268,12 +275,19 @@ static int walk(const struct root *r, const char *abs)
     return -1;
 }
 
-static int find_beneath(const struct root *r, const char *abs)
+/* The kernel's walk: beneath the root, and `more` of openat2's RESOLVE_ flags. */
+static int mark_beneath(const struct root *r, const char *rel, uint64_t more)
 {
     struct open_how how = {
         .flags = O_PATH | O_CLOEXEC,
-        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | more,
     };
+
+    return (int)syscall(SYS_openat2, r->fd, rel, &how, sizeof how);
+}
+
+static int find_beneath(const struct root *r, const char *abs)
+{
     const char *rel = below(r, abs);
     int fd = -1;
 
@@ -283,7 +297,7 @@ static int find_beneath(const struct root *r, const char *abs)
     }
     /* EAGAIN: a rename elsewhere raced with the kernel's walk. */
     for (int tries = 0; tries < 8; tries++) {
-        fd = (int)syscall(SYS_openat2, r->fd, rel, &how, sizeof how);
+        fd = mark_beneath(r, rel, 0);
         if (fd >= 0 || errno != EAGAIN)
             break;
     }
@@ -331,16 +345,16 @@ static bool kind_fits(struct err *e, struct str path, mode_t mode, enum root_wan
 
 /* Open for reading what the O_PATH descriptor marks: the same thing, whatever
  * its name stands for by now. Takes mark. */
-static int reopen(int mark, mode_t mode)
+static int reopen(const struct root *r, int mark, mode_t mode)
 {
     int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, fd, saved;
-    char self[40];
+    char name[16];
 
     if (S_ISDIR(mode)) {
         fd = openat(mark, ".", flags | O_DIRECTORY);
     } else {
-        snprintf(self, sizeof self, "/proc/self/fd/%d", mark);
-        fd = open(self, flags);
+        snprintf(name, sizeof name, "%d", mark);
+        fd = openat(r->marks, name, flags);
     }
     saved = errno;
     close(mark);
@@ -373,21 +387,64 @@ int root_open_path(const struct root *r, struct str path, enum root_want want, s
         close(mark);
         return -1;
     }
-    fd = reopen(mark, st.st_mode);
+    fd = reopen(r, mark, st.st_mode);
     if (fd < 0)
         refused(e, shown, errno);
     return fd;
 }
 
+int root_open_cached(const struct root *r, struct str path, enum root_want want)
+{
+    const char *rel;
+    struct stat st;
+    int mark = -1;
+    char *abs;
+
+    if (!r->confined || !r->local)
+        return -1;
+    abs = normalise(r->path, path);
+    rel = below(r, abs);
+    if (rel)
+        mark = mark_beneath(r, rel, RESOLVE_CACHED | RESOLVE_NO_XDEV);
+    free(abs);
+    if (mark < 0)
+        return -1;
+    if (fstat(mark, &st) < 0 || !kind_fits(NULL, path, st.st_mode, want)) {
+        close(mark);
+        return -1;
+    }
+    return reopen(r, mark, st.st_mode);
+}
+
 /* --- the root itself --- */
+
+/* Overlays are taken for what they mostly lie on, a container's disk. */
+static bool is_local(int fd)
+{
+    struct statfs fs;
+
+    if (fstatfs(fd, &fs) != 0)
+        return false;
+    switch (fs.f_type) {
+    case EXT4_SUPER_MAGIC: /* ext2 and ext3 too */
+    case XFS_SUPER_MAGIC:
+    case BTRFS_SUPER_MAGIC:
+    case F2FS_SUPER_MAGIC:
+    case TMPFS_MAGIC:
+    case OVERLAYFS_SUPER_MAGIC:
+        return true;
+    default:
+        return false;
+    }
+}
 
 bool root_open(struct root *r, const char *dir, bool confined, struct err *e)
 {
     struct str shown = { dir, utf8_cut(str_of(dir), SHOWN) };
-    char self[40], path[PATH_MAX];
+    char name[16], path[PATH_MAX];
     ssize_t n;
 
-    *r = (struct root){ .fd = -1, .confined = confined };
+    *r = (struct root){ .fd = -1, .marks = -1, .confined = confined };
     r->fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (r->fd < 0) {
         if (errno == ENOTDIR)
@@ -395,14 +452,18 @@ bool root_open(struct root *r, const char *dir, bool confined, struct err *e)
         return refused(e, shown, errno);
     }
     /* The name is asked of the descriptor, so that both are the same folder. */
-    snprintf(self, sizeof self, "/proc/self/fd/%d", r->fd);
-    n = readlink(self, path, sizeof path - 1);
+    r->marks = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    snprintf(name, sizeof name, "%d", r->fd);
+    n = readlinkat(r->marks, name, path, sizeof path - 1);
     if (n < 0) {
         close(r->fd);
+        if (r->marks >= 0)
+            close(r->marks);
         return err_set(e, ERR_IO, "cannot name the root '%.*s': is /proc mounted?", (int)shown.n,
                        shown.p);
     }
     r->path = xstrndup(path, (size_t)n);
+    r->local = is_local(r->fd);
     return true;
 }
 
@@ -412,5 +473,6 @@ void root_done(struct root *r)
         return;
     free(r->path);
     close(r->fd);
-    *r = (struct root){ .fd = -1 };
+    close(r->marks);
+    *r = (struct root){ .fd = -1, .marks = -1 };
 }

@@ -14,8 +14,10 @@
 
 struct root {
     int fd;
+    int marks;  /* /proc/self/fd, by which a marked place is opened */
     char *path; /* absolute, symlinks resolved */
     bool confined;
+    bool local; /* on a local file system: what is cached is opened without waiting */
 };
 
 /* Open dir as a root. */
@@ -39,3 +41,9 @@ enum root_want { ROOT_FILE, ROOT_DIR, ROOT_ANY };
  * takes a regular file or a folder. May block on disk: worker threads only,
  * except for what is known to be quick. */
 int root_open_path(const struct root *r, struct str path, enum root_want want, struct err *e);
+
+/* As root_open_path, behind the same wall, but never waiting, so the loop thread
+ * may call it: gives a descriptor only if every name on the way is in the
+ * kernel's cache and all lies on the root's own local file system. -1 says
+ * nothing about the path: a worker has to look. */
+int root_open_cached(const struct root *r, struct str path, enum root_want want);

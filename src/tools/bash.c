@@ -195,6 +195,8 @@ static void run(struct call *c)
     s->cwd = -1;
     c->op = s;
     if (arg_has(c, "cwd"))
+        s->cwd = root_open_cached(c->root, arg_str(c, "cwd"), ROOT_DIR);
+    if (arg_has(c, "cwd") && s->cwd < 0)
         call_work(c, open_cwd, opened);
     else
         start(c);

@@ -77,28 +77,43 @@ static void make_tree(void)
     link_to("/dev/zero", "in/zero");
 }
 
-/* What the path opens to: the first bytes of a file, "/" for a folder, else
- * the word of the error. */
-static const char *opens(const char *path, enum root_want want)
+/* The first bytes of a file, "/" for a folder. Closes fd. */
+static const char *shows(int fd, char text[64])
 {
-    static char text[64];
     struct stat st;
     ssize_t n;
-    int fd;
 
-    err = (struct err){ 0 };
-    fd = root_open_path(&root, str_of(path), want, &err);
-    if (fd < 0)
-        return err_word(err.code);
     CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
     if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
         close(fd);
         return "/";
     }
-    n = read(fd, text, sizeof text - 1);
+    n = read(fd, text, 63);
     text[n < 0 ? 0 : n] = '\0';
     close(fd);
     return text;
+}
+
+static bool swapping; /* somebody changes the tree meanwhile */
+static int at_once;   /* how many were opened without waiting */
+
+/* What the path opens to, or the word of the error. Opening without waiting
+ * opens the same or nothing. */
+static const char *opens(const char *path, enum root_want want)
+{
+    static char text[64], cached[64];
+    const char *got, *now = NULL;
+    int fd = root_open_cached(&root, str_of(path), want);
+
+    at_once += fd >= 0;
+    if (fd >= 0)
+        now = shows(fd, cached);
+    err = (struct err){ 0 };
+    fd = root_open_path(&root, str_of(path), want, &err);
+    got = fd >= 0 ? shows(fd, text) : err_word(err.code);
+    if (now)
+        CHECK_STR(now, swapping ? "inside" : got);
+    return got;
 }
 
 static void by_name(void)
@@ -109,6 +124,26 @@ static void by_name(void)
     CHECK_STR(opens(".", ROOT_DIR), "/");
     CHECK_STR(opens(at("in"), ROOT_ANY), "/");
     CHECK_STR(opens("dir", ROOT_ANY), "/");
+}
+
+/* Where this is not so, reading is only slower. */
+static void without_waiting(void)
+{
+    bool local;
+
+    at_once = 0;
+    for (int i = 0; i < 2; i++) {
+        opens("file", ROOT_FILE);
+        opens("dir/up", ROOT_FILE);
+        opens("dir/deep", ROOT_DIR);
+    }
+    CHECK(!root.local || at_once >= 3);
+    local = root.local;
+    root.local = false; /* as on a network */
+    at_once = 0;
+    opens("file", ROOT_FILE);
+    CHECK(at_once == 0);
+    root.local = local;
 }
 
 static void links_inside(void)
@@ -279,6 +314,7 @@ static void race(void)
     mkdir(at("in/flip"), 0755);
     put("in/flip/secret", "inside");
     link_to(at("out"), "in/flop");
+    swapping = true;
     CHECK(pthread_create(&t, NULL, swapper, NULL) == 0);
     for (int i = 0; i < 40000; i++) {
         const char *got = opens(i % 2 ? "flip/secret" : "flip/../flip/secret", ROOT_FILE);
@@ -290,6 +326,7 @@ static void race(void)
     }
     atomic_store(&over, true);
     pthread_join(t, NULL);
+    swapping = false;
     CHECK(outside == 0);
     CHECK(other == 0);
     CHECK(inside > 0 && refused > 0); /* the swapping was seen at all */
@@ -303,6 +340,7 @@ int main(void)
     if (!root_open(&root, at("in"), true, &err))
         return 1;
     TEST("files and folders inside are opened by any name", by_name);
+    TEST("what is cached is opened without waiting, where the disk is local", without_waiting);
     TEST("symlinks that stay inside are followed, absolute ones too", links_inside);
     TEST("nothing leads outside: symlinks, .., absolute paths", links_outside);
     TEST("a folder, a FIFO, a socket say what they are", wrong_kinds);
