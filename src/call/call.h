@@ -133,8 +133,9 @@ struct call {
     size_t ask_count;
     void (*on_answers)(struct call *c);
 
-    struct str json; /* call_json */
-    int refused;     /* call_refuse: its code */
+    struct str json;  /* call_json */
+    struct str cache; /* members behind it, with a comma before: the era's caching hints */
+    int refused;      /* call_refuse: its code */
     struct str refused_data;
 
     struct finish *finish; /* finish.c, while the answer is being made */

@@ -319,6 +319,7 @@ void render_ready(struct call *c, struct buf *out)
     buf_addc(out, '{');
     buf_add(out, c->members.p, c->members.n);
     buf_add(out, c->json.p, c->json.n);
+    buf_add(out, c->cache.p, c->cache.n);
     o.comma = true;
     put_meta(&o, c);
     json_obj_end(&o);

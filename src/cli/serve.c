@@ -65,6 +65,7 @@ static void on_signal(void *arg)
     }
     s->deadline = clock_ms() + STOP_MS;
     http_drain(s->http);
+    door_http_drain(&s->door);
     s->look = timer_start(s->h->loop, 0, look, s);
 }
 
@@ -74,7 +75,9 @@ static void end_calls(struct server *s)
 {
     http_free(s->http);
     s->http = NULL;
+    door_http_close(&s->door);
     house_settle(s->h);
+    mcp_done(&s->mcp);
 }
 
 /* --- starting --- */
@@ -142,6 +145,29 @@ static bool choose_log(struct house *h)
     return json;
 }
 
+static void open_door(struct server *s)
+{
+    const struct house *h = s->h;
+    const long *num = h->set.num;
+
+    s->mcp = (struct mcp){ .site = &s->h->site,
+                           .registry = h->registry,
+                           .ask_ms = (unsigned)num[OPT_ASK_TIMEOUT] * 1000 };
+    s->door = (struct door_http){ .mcp = &s->mcp,
+                                  .profile = h->profile,
+                                  .only_active = h->as_jeeves || num[OPT_NO_AUTH],
+                                  .only_jeeves = h->as_jeeves,
+                                  .heartbeat_ms = (unsigned)num[OPT_HEARTBEAT] * 1000,
+                                  .started_ms = clock_ms() };
+    s->door.sessions =
+        sessions_new(&(struct session_opts){ .mcp = &s->mcp,
+                                             .most = (unsigned)num[OPT_MAX_SESSIONS],
+                                             .idle_ms = (unsigned)num[OPT_SESSION_IDLE] * 1000,
+                                             .window_ms = (unsigned)num[OPT_RESUME_WINDOW] * 1000,
+                                             .heartbeat_ms = s->door.heartbeat_ms });
+    clock_iso(s->door.started_at);
+}
+
 static bool start(struct server *s, struct err *e)
 {
     struct house *h = s->h;
@@ -165,13 +191,7 @@ static bool start(struct server *s, struct err *e)
     if (o.port < 0)
         o.port = h->profile->port;
     raise_file_limit(h->set.num[OPT_MAX_CONNECTIONS]);
-    s->mcp = (struct mcp){ &h->site, h->registry };
-    s->door = (struct door_http){ .mcp = &s->mcp,
-                                  .profile = h->profile,
-                                  .only_active = h->as_jeeves || h->set.num[OPT_NO_AUTH],
-                                  .only_jeeves = h->as_jeeves,
-                                  .started_ms = clock_ms() };
-    clock_iso(s->door.started_at);
+    open_door(s);
     s->http = http_listen(h->loop, &o, e);
     return s->http != NULL;
 }

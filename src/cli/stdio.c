@@ -13,7 +13,9 @@ static void on_end(void *arg)
 
 int cmd_stdio(struct house *h, int argc, char **argv)
 {
-    struct mcp mcp = { &h->site, h->registry };
+    struct mcp mcp = { .site = &h->site,
+                       .registry = h->registry,
+                       .ask_ms = (unsigned)h->set.num[OPT_ASK_TIMEOUT] * 1000 };
     const char *form = h->set.text[OPT_LOG_FORMAT], *level = h->set.text[OPT_LOG_LEVEL];
     struct door_stdio *door;
     struct err e;
@@ -35,6 +37,7 @@ int cmd_stdio(struct house *h, int argc, char **argv)
     cli_flush_log(h->loop);
     loop_run(h->loop);
     door_stdio_free(door);
+    mcp_done(&mcp);
     house_settle(h);
     cli_flush_log(NULL);
     house_close(h);

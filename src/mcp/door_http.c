@@ -1,98 +1,10 @@
-/* door_http.c: one HTTP request in, one answer out.
- *
- * A request is a lease of its own: when its connection closes, its call is
- * cancelled. So an id of one client can never reach another's call, and
- * notifications/cancelled over HTTP finds nothing to cancel. */
+/* door_http.c: which path is what, for which method, and for whom. */
 #include "mcp/door_http.h"
-#include <stdlib.h>
 #include <stdio.h>
-#include <strings.h>
 #include "base/clock.h"
-#include "base/mem.h"
+#include "mcp/door_sse.h"
+#include "mcp/post.h"
 #include "tools/health.h"
-
-/* A request whose answer is not out yet. */
-struct visit {
-    struct http_req *req;
-    const struct profile *profile;
-    bool plain_rpc; /* errors travel with 200, whatever the profile */
-    struct lease lease;
-};
-
-/* The era's statuses where the request is of the stateless era; otherwise what
- * DESIGN.md's table says for the profile. */
-static int status_of(const struct visit *v, const struct mcp_reply *r)
-{
-    if (r->message.n == 0)
-        return r->malformed ? 400 : 202;
-    if (r->stateless)
-        return r->code == -32601 ? 404 : r->malformed ? 400 : 200;
-    if (v->plain_rpc || v->profile->answer == ANSWER_JEEVES)
-        return 200;
-    return r->malformed ? 400 : 200;
-}
-
-static void on_reply(void *arg, const struct mcp_reply *r)
-{
-    struct visit *v = arg;
-
-    http_reply(v->req, status_of(v, r), r->message.n ? "application/json" : NULL, NULL, r->message);
-    free(v);
-}
-
-static void on_gone(struct http_req *r)
-{
-    struct visit *v = r->user;
-
-    lease_end(&v->lease);
-    free(v);
-}
-
-/* application/json, with or without parameters. */
-static bool is_json(struct str type)
-{
-    static const char want[] = "application/json";
-    size_t n = sizeof want - 1;
-
-    return type.n >= n && strncasecmp(type.p, want, n) == 0 &&
-           (type.n == n || type.p[n] == ';' || type.p[n] == ' ');
-}
-
-static bool accepts_json(struct str accept)
-{
-    return !accept.p || memmem(accept.p, accept.n, "application/json", 16) ||
-           memmem(accept.p, accept.n, "application/*", 13) || memmem(accept.p, accept.n, "*/*", 3);
-}
-
-static void serve_rpc(struct door_http *d, struct http_req *r, const struct profile *p, bool plain)
-{
-    struct mcp_in in = { .profile = p, .text = r->body, .reply = on_reply };
-    struct visit *v;
-
-    if (!is_json(http_header(r, "content-type"))) {
-        http_reply_error(r, 415, "unsupported_media_type", NULL,
-                         "send the message as Content-Type: application/json");
-        return;
-    }
-    if (!accepts_json(http_header(r, "accept"))) {
-        http_reply_error(r, 406, "not_acceptable", NULL, "Accept must allow application/json");
-        return;
-    }
-    v = xcalloc(1, sizeof *v);
-    v->req = r;
-    v->profile = p;
-    v->plain_rpc = plain;
-    in.lease = &v->lease;
-    in.arg = v;
-    if (!plain)
-        in.headers = (struct era_headers){ .http = true,
-                                           .version = http_header(r, "mcp-protocol-version"),
-                                           .method = http_header(r, "mcp-method"),
-                                           .name = http_header(r, "mcp-name") };
-    r->user = v;
-    r->gone = on_gone;
-    mcp_handle(d->mcp, &in);
-}
 
 /* --- health --- */
 
@@ -140,7 +52,7 @@ static void serve_health(struct http_req *r)
 
 /* --- routes --- */
 
-enum route { NOWHERE, MCP, RPC, HEALTHZ, HEALTH };
+enum route { NOWHERE, MCP, RPC, HEALTHZ, HEALTH, SSE, MESSAGES };
 
 /* /mcp is the active profile, /mcp/<name> the one named. */
 static enum route find_route(const struct door_http *d, struct str path,
@@ -167,6 +79,10 @@ static enum route find_route(const struct door_http *d, struct str path,
         *profile = profile_find(d->mcp->registry, STR("pruner"));
         return RPC;
     }
+    if (str_is(path, "/sse"))
+        return d->profile->sessions ? SSE : NOWHERE;
+    if (str_is(path, "/messages"))
+        return d->profile->sessions ? MESSAGES : NOWHERE;
     return NOWHERE;
 }
 
@@ -182,20 +98,114 @@ static void wrong_method(struct http_req *r, const char *allow)
                          (int)(r->path.n < 80 ? r->path.n : 80), r->path.p, allow);
 }
 
+/* --- /mcp --- */
+
+/* The session that the request names. False: it names one that is not there,
+ * which has been said. Requests of the stateless era have none, whatever they
+ * name. */
+static bool find_session(struct door_http *d, struct http_req *r, const struct profile *p,
+                         const char *principal, struct session **session)
+{
+    struct str id = http_header(r, "mcp-session-id");
+
+    *session = NULL;
+    if (!id.p || !p->sessions || era_is_stateless(http_header(r, "mcp-protocol-version")))
+        return true;
+    *session = session_find(d->sessions, id, p, principal);
+    if (*session)
+        return true;
+    http_reply_error(r, 404, "session_not_found", NULL,
+                     "there is no such session (any more); begin again with initialize");
+    return false;
+}
+
+static void get_stream(struct http_req *r, struct session *s)
+{
+    struct str accept = http_header(r, "accept");
+    struct str last = http_header(r, "last-event-id");
+    struct err e;
+
+    if (!accept.p || !memmem(accept.p, accept.n, "text/event-stream", 17))
+        http_reply_error(r, 406, "not_acceptable", NULL, "Accept must have text/event-stream");
+    else if (!s)
+        http_reply_error(r, 400, "no_session", NULL,
+                         "a stream belongs to a session: send Mcp-Session-Id");
+    else if (!session_read(s, r, last, &e))
+        http_reply_error(r, 404, "event_not_found", NULL, "%s", e.msg);
+}
+
+static void end_session(struct http_req *r, struct session *s)
+{
+    if (!s) {
+        http_reply_error(r, 400, "no_session", NULL, "which session? Send Mcp-Session-Id");
+        return;
+    }
+    session_end(s);
+    http_reply(r, 204, NULL, NULL, (struct str){ 0 });
+}
+
+static void serve_mcp(struct door_http *d, struct http_req *r, const struct profile *p,
+                      const char *principal)
+{
+    bool post = str_is(r->method, "POST"), get = str_is(r->method, "GET");
+    struct session *s;
+
+    if (!post && (!p->sessions || (!get && !str_is(r->method, "DELETE")))) {
+        wrong_method(r, p->sessions ? "GET, POST, DELETE, OPTIONS" : "POST, OPTIONS");
+        return;
+    }
+    if (post && !post_is_json(r))
+        return;
+    if (!find_session(d, r, p, principal, &s))
+        return;
+    if (post)
+        post_message(d, r, p, principal, s, false);
+    else if (get)
+        get_stream(r, s);
+    else
+        end_session(r, s);
+}
+
+static void serve_rpc(struct door_http *d, struct http_req *r, const struct profile *p,
+                      const char *principal)
+{
+    if (!str_is(r->method, "POST"))
+        wrong_method(r, "POST, OPTIONS");
+    else if (post_is_json(r))
+        post_message(d, r, p, principal, NULL, true);
+}
+
+static void serve_old(struct door_http *d, struct http_req *r, enum route route,
+                      const char *principal)
+{
+    const char *method = route == SSE ? "GET" : "POST";
+
+    if (!str_is(r->method, method))
+        wrong_method(r, route == SSE ? "GET, OPTIONS" : "POST, OPTIONS");
+    else if (route == SSE)
+        door_sse_open(d, r, principal);
+    else
+        door_sse_post(d, r, principal);
+}
+
 void door_http(void *arg, struct http_req *r)
 {
     struct door_http *d = arg;
     const struct profile *p;
     enum route route = find_route(d, r->path, &p);
     bool get = str_is(r->method, "GET") || str_is(r->method, "HEAD");
+    const char *principal = "loopback";
 
     switch (route) {
     case MCP:
+        serve_mcp(d, r, p, principal);
+        break;
     case RPC:
-        if (str_is(r->method, "POST"))
-            serve_rpc(d, r, p, route == RPC);
-        else
-            wrong_method(r, "POST, OPTIONS");
+        serve_rpc(d, r, p, principal);
+        break;
+    case SSE:
+    case MESSAGES:
+        serve_old(d, r, route, principal);
         break;
     case HEALTHZ:
     case HEALTH:
@@ -211,4 +221,17 @@ void door_http(void *arg, struct http_req *r)
                          (int)(r->path.n < 80 ? r->path.n : 80), r->path.p);
         break;
     }
+}
+
+void door_http_drain(struct door_http *d)
+{
+    mcp_close_listeners(d->mcp);
+    sessions_drain(d->sessions);
+}
+
+void door_http_close(struct door_http *d)
+{
+    posts_close(d);
+    sessions_free(d->sessions);
+    d->sessions = NULL;
 }

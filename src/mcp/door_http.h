@@ -1,20 +1,32 @@
 /* door_http.h: paths of the HTTP server, and the statuses of each.
  *
- *     POST /mcp, /mcp/<profile>   MCP        POST /rpc    profile pruner
- *     GET  /healthz               seed 000   GET  /health seed 001
+ *     /mcp, /mcp/<profile>   MCP: POST; GET and DELETE for sessions
+ *     /sse, /messages        the HTTP+SSE transport of 2024-11-05
+ *     /rpc                   plain JSON-RPC, profile pruner
+ *     /healthz, /health      seed 000's and seed 001's health
  */
 #pragma once
-#include "mcp/mcp.h"
+#include "mcp/session.h"
 #include "wire/http.h"
 
 struct door_http {
     struct mcp *mcp;
     const struct profile *profile; /* what /mcp serves */
-    bool only_active;              /* no other profile by path */
-    bool only_jeeves;              /* /mcp, /mcp/jeeves and /healthz, nothing else */
+    struct sessions *sessions;
+    bool only_active; /* no other profile by path */
+    bool only_jeeves; /* /mcp, /mcp/jeeves and /healthz, nothing else */
+    unsigned heartbeat_ms;
     uint64_t started_ms;
     char started_at[32];
+    struct post *posts; /* under way */
 };
 
 /* The handler for http_listen; arg is a struct door_http. */
 void door_http(void *arg, struct http_req *r);
+
+/* No new work: streams that wait for nothing end; answers under way go on. */
+void door_http_drain(struct door_http *d);
+
+/* The end: cancel what is under way, end every session. After http_free, which
+ * ends what has a connection. */
+void door_http_close(struct door_http *d);

@@ -5,18 +5,22 @@
  * unless nobody reads our answers any more: then they are cancelled at once. */
 #include "mcp/door_stdio.h"
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include "base/mem.h"
 #include "wire/stdio.h"
 
 enum { GRACE_MS = 5000, FLUSH_MS = 1000 };
 
 struct door_stdio {
+    struct outlet out; /* first */
     struct mcp *mcp;
     const struct profile *profile;
     struct stdio *io;
-    struct lease lease;
-    int out;
+    struct client client;
+    char principal[32];
+    int fd; /* that the peer reads */
     size_t max_line;
     bool ended; /* no more input */
     struct timer *grace;
@@ -35,21 +39,57 @@ static void finish(struct door_stdio *d)
         end(d->arg);
 }
 
-static void on_reply(void *arg, const struct mcp_reply *r)
+static bool say(struct outlet *out, struct str message)
 {
-    struct door_stdio *d = arg;
+    struct door_stdio *d = (struct door_stdio *)out;
 
-    if (r->message.n)
-        stdio_send(d->io, r->message);
-    if (d->ended && !d->lease.calls)
+    stdio_send(d->io, message);
+    return true;
+}
+
+/* A subscription has no answer to wait for. */
+static bool waits(const struct door_stdio *d)
+{
+    return client_waits(&d->client);
+}
+
+static void drop(struct outlet *out)
+{
+    struct door_stdio *d = (struct door_stdio *)out;
+
+    if (d->ended && !waits(d))
         finish(d);
 }
 
+static void on_reply(struct outlet *out, const struct mcp_reply *r)
+{
+    if (r->message.n)
+        say(out, r->message);
+    drop(out);
+}
+
+static void let_go(struct outlet *out)
+{
+    (void)out; /* there is one stream, and it stays */
+}
+
+static struct client *welcome(struct outlet *out)
+{
+    struct door_stdio *d = (struct door_stdio *)out;
+
+    client_join(d->mcp, &d->client, out);
+    return &d->client;
+}
+
+static const struct outlet_ops ops = { say, on_reply, drop, let_go, welcome };
+
 static struct mcp_in message(struct door_stdio *d, struct str text)
 {
-    return (struct mcp_in){
-        .profile = d->profile, .lease = &d->lease, .text = text, .reply = on_reply, .arg = d
-    };
+    return (struct mcp_in){ .profile = d->profile,
+                            .principal = d->principal,
+                            .client = &d->client,
+                            .out = &d->out,
+                            .text = text };
 }
 
 static void on_line(void *arg, struct str line)
@@ -75,7 +115,7 @@ static void on_grace_over(void *arg)
     struct door_stdio *d = arg;
 
     d->grace = NULL;
-    lease_end(&d->lease);
+    client_forget_all(&d->client);
     finish(d);
 }
 
@@ -91,9 +131,9 @@ static void on_end(void *arg)
     struct door_stdio *d = arg;
 
     d->ended = true;
-    if (!still_read(d->out))
-        lease_end(&d->lease);
-    if (d->lease.calls)
+    if (!still_read(d->fd))
+        client_forget_all(&d->client);
+    if (waits(d))
         d->grace = timer_start(d->mcp->site->loop, GRACE_MS, on_grace_over, d);
     else
         finish(d);
@@ -113,7 +153,9 @@ struct door_stdio *door_stdio_open(struct mcp *m, const struct profile *p, int i
 
     d->mcp = m;
     d->profile = p;
-    d->out = out;
+    d->fd = out;
+    d->out.ops = &ops;
+    snprintf(d->principal, sizeof d->principal, "local:%u", (unsigned)getuid());
     d->max_line = max_line;
     d->end = end;
     d->arg = arg;
@@ -130,7 +172,7 @@ void door_stdio_free(struct door_stdio *d)
         return;
     d->end = NULL;
     timer_cancel(d->grace);
-    lease_end(&d->lease);
+    client_done(&d->client);
     stdio_close(d->io, FLUSH_MS);
     free(d);
 }

@@ -1,42 +1,32 @@
 /* mcp.h: MCP's methods, one message at a time.
  *
- * A door (stdio, HTTP) brings the bytes of one message, the profile and what
- * its headers say; the answer comes back through a callback, now or later,
- * exactly once, unless the lease ends first. Nothing is remembered between
- * messages but the calls under way. */
+ * A door (stdio, HTTP) brings the bytes of one message, the client it is from,
+ * the profile and what its headers say; answers and what comes before them go
+ * to the outlet. The eras' differences are rpc/era's and here; methods are
+ * written once. */
 #pragma once
-#include "call/call.h"
+#include "mcp/client.h"
 #include "registry/registry.h"
 #include "rpc/era.h"
 
 struct mcp {
     struct site *site;
     const struct registry *registry;
-};
+    unsigned ask_ms; /* how long a client may take to answer a question */
 
-/* The calls under way of one peer: a stdio connection, or one HTTP request.
- * Zeroed is empty. */
-struct lease {
-    struct pending *calls;
-};
-
-/* Cancel every call of the lease; no reply comes any more. */
-void lease_end(struct lease *l);
-
-struct mcp_reply {
-    struct str message; /* empty: there is nothing to say (a notification) */
-    int code;           /* JSON-RPC error code, 0 for a result */
-    bool malformed;     /* what came was not a request of its era */
-    bool stateless;     /* the 2026-07-28 era's statuses hold */
+    struct states *states;     /* state.c, made at first use */
+    struct client *clients;    /* that take messages aside */
+    struct pending *listeners; /* subscriptions/listen under way */
 };
 
 struct mcp_in {
     const struct profile *profile;
-    struct lease *lease;
+    const char *principal;
+    struct client *client;
+    struct outlet *out;
     struct str text;
     struct era_headers headers;
-    void (*reply)(void *arg, const struct mcp_reply *r);
-    void *arg;
+    bool batches; /* an array of messages is taken, whatever the version */
 };
 
 /* Borrows `in` and its text for the length of this call. */
@@ -44,3 +34,13 @@ void mcp_handle(struct mcp *m, const struct mcp_in *in);
 
 /* An error that a door found by itself (a line over the ceiling, say). */
 void mcp_refuse(const struct mcp_in *in, const struct err *e);
+
+/* Tell whoever wants to know that a list, or a resource, has changed. */
+enum mcp_change { CHANGED_TOOLS, CHANGED_PROMPTS, CHANGED_RESOURCES, CHANGED_RESOURCE };
+void mcp_changed(struct mcp *m, enum mcp_change what, const char *uri);
+
+/* End every subscription with its closing answer; for a server that stops. */
+void mcp_close_listeners(struct mcp *m);
+
+/* Undo what was made at first use. */
+void mcp_done(struct mcp *m);

@@ -4,6 +4,7 @@
 static const char *const focus_tools[] = { "read", "bash", "grep", NULL };
 static const char *const jeeves_tools[] = { "read", "bash", "grep", NULL };
 static const char *const pruner_tools[] = { "health", NULL };
+static const char *const nothing[] = { NULL }; /* seed 001: lists that are there, and empty */
 
 static const char focus_help[] =
     "Files, shell and search below one folder. Give context_focus_question when you want only "
@@ -16,7 +17,8 @@ const struct profile profile_table[] = {
     { "default", ANSWER_PLAIN, true, true, "pith", focus_help, focus_tools, .port = 7717 },
     { "focus", ANSWER_PLAIN, true, true, "pith", focus_help, focus_tools, .port = 7717 },
     { "jeeves", ANSWER_JEEVES, true, false, "@jeeves/mcp-pruner", NULL, jeeves_tools, .port = 0 },
-    { "pruner", ANSWER_PRUNER, false, true, "mcp-pruner", pruner_help, pruner_tools, .port = 8006 },
+    { "pruner", ANSWER_PRUNER, false, true, "mcp-pruner", pruner_help, pruner_tools, nothing,
+      nothing, .port = 8006 },
     { 0 },
 };
 

@@ -16,7 +16,7 @@ struct profile {
     const char *server;           /* serverInfo.name */
     const char *instructions;     /* for the model, NULL: none */
     const char *const *tools;     /* names, NULL-ended, in listing order */
-    const char *const *prompts;   /* the same; NULL: the profile has none */
+    const char *const *prompts;   /* the same; NULL: no such methods */
     const char *const *resources; /* the same */
     unsigned page;                /* most rows of one answer to a list; 0: 100 */
     unsigned short port;          /* default of `serve` */

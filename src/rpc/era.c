@@ -1,5 +1,8 @@
 /* era.c: versions, and the agreement of headers and body. */
 #include "rpc/era.h"
+#include <stdio.h>
+#include "base/base64.h"
+#include "base/utf8.h"
 
 #define META "io.modelcontextprotocol/"
 
@@ -23,6 +26,16 @@ const char *era_agree(struct str asked)
     return session_versions[0];
 }
 
+bool era_is_stateless(struct str version)
+{
+    return str_is(version, stateless);
+}
+
+bool era_since(const char *a, const char *b)
+{
+    return strcmp(a, b) >= 0;
+}
+
 void era_versions(struct json_out *o)
 {
     json_arr(o);
@@ -39,26 +52,80 @@ static bool needs_name(struct str method)
            str_is(method, "resources/read");
 }
 
-static bool check_headers(const struct rpc_msg *m, struct arena *a, const struct era_headers *h,
-                          struct str version, struct err *e)
+/* A header's text: as it stands, or out of =?base64?…?=. False where that is
+ * broken, or holds what no header may. */
+static bool header_text(struct str h, struct arena *a, struct str *out)
 {
-    struct str name = json_str(json_get(m->params, "name"), a);
+    struct buf b;
+    bool ok = true;
+
+    *out = h;
+    if (h.n < 11 || !str_starts(h, "=?base64?") || memcmp(h.p + h.n - 2, "?=", 2) != 0) {
+        for (size_t i = 0; i < h.n; i++)
+            ok &= (unsigned char)h.p[i] < 0x7f && (h.p[i] >= ' ' || h.p[i] == '\t');
+        return ok;
+    }
+    buf_init(&b, h.n);
+    ok = (h.n - 11) % 4 == 0 && base64_read(&b, (struct str){ h.p + 9, h.n - 11 }) &&
+         utf8_valid(buf_str(&b)) == b.len;
+    *out = arena_str(a, buf_str(&b));
+    buf_done(&b);
+    return ok;
+}
+
+static bool mismatch(struct err *e, const char *header, struct str is, struct str body)
+{
+    if (!is.p)
+        return err_set(e, ERR_HEADERS, "Header mismatch: %s is missing, the body says '%.*s'",
+                       header, (int)(body.n < 60 ? body.n : 60), body.p);
+    return err_set(e, ERR_HEADERS, "Header mismatch: %s is '%.*s', the body says '%.*s'", header,
+                   (int)(is.n < 60 ? is.n : 60), is.p, (int)(body.n < 60 ? body.n : 60), body.p);
+}
+
+static bool check_headers(const struct rpc_msg *m, struct arena *a, const struct era_headers *h,
+                          struct err *e)
+{
+    struct str name = json_str(json_get(m->params, "name"), a), said;
 
     if (!name.p)
         name = json_str(json_get(m->params, "uri"), a);
-    if (!str_eq(h->version, version))
-        return err_set(
-            e, ERR_HEADERS, "Header mismatch: MCP-Protocol-Version is '%.*s', the body says '%.*s'",
-            (int)h->version.n, h->version.p ? h->version.p : "", (int)version.n, version.p);
     if (!str_eq(h->method, m->method))
-        return err_set(e, ERR_HEADERS,
-                       "Header mismatch: Mcp-Method is '%.*s', the body says '%.*s'",
-                       (int)(h->method.n < 60 ? h->method.n : 60), h->method.p ? h->method.p : "",
-                       (int)(m->method.n < 60 ? m->method.n : 60), m->method.p);
-    if (needs_name(m->method) && name.p && !str_eq(h->name, name))
-        return err_set(e, ERR_HEADERS, "Header mismatch: Mcp-Name is '%.*s', the body says '%.*s'",
-                       (int)(h->name.n < 60 ? h->name.n : 60), h->name.p ? h->name.p : "",
-                       (int)(name.n < 60 ? name.n : 60), name.p);
+        return mismatch(e, "Mcp-Method", h->method, m->method);
+    if (needs_name(m->method) && name.p &&
+        (!h->name.p || !header_text(h->name, a, &said) || !str_eq(said, name)))
+        return mismatch(e, "Mcp-Name", h->name, name);
+    return true;
+}
+
+/* Integers are compared as numbers: 42.0 and 42 are one. */
+static bool same_value(struct str said, struct json value, struct arena *a)
+{
+    struct json_doc d;
+    double x, y;
+
+    if (json_type(value) == JSON_STR)
+        return str_eq(said, json_str(value, a));
+    if (json_type(value) != JSON_NUM)
+        return str_eq(said, json_raw(value));
+    return json_double(value, &x) && json_parse(&d, a, said, NULL) &&
+           json_double(json_root(&d), &y) && x == y;
+}
+
+bool era_check_param(const struct era_headers *h, const char *name, struct json value,
+                     struct arena *a, struct err *e)
+{
+    struct str header, said;
+    char full[100];
+
+    snprintf(full, sizeof full, "Mcp-Param-%s", name);
+    header = h->find(h->arg, full);
+    if (json_type(value) == JSON_NONE || json_type(value) == JSON_NULL) {
+        if (header.p)
+            return mismatch(e, full, header, STR("nothing"));
+        return true;
+    }
+    if (!header.p || !header_text(header, a, &said) || !same_value(said, value, a))
+        return mismatch(e, full, header, json_raw(value));
     return true;
 }
 
@@ -100,11 +167,13 @@ bool era_decode(struct era *out, const struct rpc_msg *m, struct arena *a,
         out->stateless = false;
         return true;
     }
+    if (h->http && m->kind == RPC_REQUEST && !str_eq(h->version, out->version))
+        return mismatch(e, "MCP-Protocol-Version", h->version, out->version);
     if (!str_is(out->version, stateless))
         return unsupported(out->version, e);
     if (m->kind != RPC_REQUEST)
         return true;
     if (json_type(json_get(meta, META "clientCapabilities")) != JSON_OBJ)
         return err_set(e, ERR_PARAMS, "params._meta must have \"" META "clientCapabilities\"");
-    return !h->http || check_headers(m, a, h, out->version, e);
+    return !h->http || check_headers(m, a, h, e);
 }

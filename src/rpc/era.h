@@ -14,9 +14,11 @@ struct era {
 /* What the HTTP headers say; all empty over stdio. */
 struct era_headers {
     bool http;
-    struct str version; /* MCP-Protocol-Version */
-    struct str method;  /* Mcp-Method */
-    struct str name;    /* Mcp-Name */
+    struct str version;                                    /* MCP-Protocol-Version */
+    struct str method;                                     /* Mcp-Method */
+    struct str name;                                       /* Mcp-Name */
+    struct str (*find)(const void *arg, const char *name); /* any other; absent: { NULL, 0 } */
+    const void *arg;
 };
 
 /* Tell the era of a request. Gives false with *e set: PARAMS (`_meta` lacks a
@@ -25,9 +27,20 @@ struct era_headers {
 bool era_decode(struct era *out, const struct rpc_msg *m, struct arena *a,
                 const struct era_headers *h, struct err *e);
 
+/* Does the header Mcp-Param-<name> repeat this argument (none or null: then it
+ * must be absent)? False with *e set (HEADERS). */
+bool era_check_param(const struct era_headers *h, const char *name, struct json value,
+                     struct arena *a, struct err *e);
+
+/* Is it the version of the stateless era? */
+bool era_is_stateless(struct str version);
+
 /* The version to answer `initialize` with: the one asked for where we know it,
  * else the newest of that era. */
 const char *era_agree(struct str asked);
+
+/* Is version a of the initialize era at least b? They are dates. */
+bool era_since(const char *a, const char *b);
 
 /* ["2026-07-28",…], newest first. */
 void era_versions(struct json_out *o);
