@@ -32,6 +32,7 @@ endif
 SRC     := $(sort $(wildcard src/*/*.c))
 LIB     := $(B)/libpith.a
 UNIT    := $(patsubst tests/unit/%.c,$(B)/unit/%,$(sort $(wildcard tests/unit/*_test.c)))
+CONF    := $(patsubst tests/conformance/%.c,$(B)/conformance/%.o,$(sort $(wildcard tests/conformance/*.c)))
 FUZZ    := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(sort $(wildcard tests/fuzz/*_fuzz.c)))
 OURS     = $(sort $(shell git ls-files 'src/*.[ch]' 'tests/*.[ch]'))
 COMPILE  = $(CC) -std=c17 $(WARN) $(DEFS) $(HARDEN) $(CFLAGS) -Isrc -MMD -MP
@@ -100,6 +101,11 @@ install: all
 $(B)/unit/%: tests/unit/%.c tests/unit/test.h $(LIB)
 	@mkdir -p $(@D)
 	$(COMPILE) -Itests/unit $(LDFLAGS) -o $@ $< $(LIB) $(LDLIBS) $(if $(shell grep -l json-c/ $<),-ljson-c)
+$(B)/pith-conformance: $(CONF) $(LIB)
+	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+$(B)/conformance/%.o: tests/conformance/%.c Makefile
+	@mkdir -p $(@D)
+	$(COMPILE) -c -o $@ $<
 $(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/driver.c $(LIB)
 	@mkdir -p $(@D)
 	$(COMPILE) $(LDFLAGS) -o $@ $< tests/fuzz/driver.c $(LIB) $(LDLIBS)
@@ -107,7 +113,7 @@ $(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/driver.c $(LIB)
 .PHONY: unit test asan fuzz rooms lint
 unit: $(UNIT)
 test: test-deps
-	$(MAKE_IN) $(B)/pith $(if $(wildcard tests/unit/*_test.c),unit) $(FUZZ)
+	$(MAKE_IN) $(B)/pith $(B)/pith-conformance $(if $(wildcard tests/unit/*_test.c),unit) $(FUZZ)
 	@B=$(B) PITH=$(B)/pith SAN=$(SAN) T="$(T)" tests/run
 asan:
 	$(MAKE_IN) test B=$(B)/asan SAN=1
