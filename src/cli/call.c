@@ -128,9 +128,11 @@ static void on_reply(void *arg, struct call *c, struct str message)
 {
     struct run *r = arg;
 
-    (void)c;
     r->call = NULL;
-    print_result(r, message);
+    if (c->refused)
+        r->status = cli_fail(1, "%s", c->err.msg);
+    else
+        print_result(r, message);
     loop_stop(r->h->loop);
 }
 
