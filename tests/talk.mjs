@@ -283,15 +283,16 @@ class Run {
   async stop() {
     if (!this.server) return ''
     this.ending = true
-    if (!this.server.end) {
+    if (!this.server.end && !this.termed) {
       if (this.kind === 'stdio') this.server.child.stdin.end()
       else this.server.child.kill('SIGTERM')
     }
     const wrong = this.killed ? await leftBehind(this.server) : await stopped(this.server)
+    await until(1000, () => this.waiting.size === 0) // an answer may be on its way still
     if (this.kind === 'http' && this.server.out.some((l) => !isJson(l)))
       this.trouble ??= `stdout is not only JSON lines: ${show(this.server.out.find((l) => !isJson(l)))}`
     this.server = null
-    this.killed = this.ending = false
+    this.killed = this.ending = this.termed = false
     return (wrong + (this.trouble ? `\n${this.trouble}` : '')).trim()
   }
 
@@ -300,7 +301,6 @@ class Run {
   }
 
   async close() {
-    await until(1000, () => this.waiting.size === 0) // an answer may be on its way still
     this.agent.destroy()
     await this.pruner?.close()
     killMarked(this.home.mark)
@@ -440,6 +440,7 @@ const actions = {
   },
   log: (run, { rest }) => run.expectLog(rest),
   term: async (run) => {
+    run.termed = true // a second signal would mean: at once
     run.server.child.kill('SIGTERM')
     await mustStop(run)
   },
