@@ -5,20 +5,16 @@
  * a server that stops answers what is under way and takes nothing new. */
 #include "wire/http.h"
 
-#include <arpa/inet.h>
 #include <assert.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <unistd.h>
 #include "base/mem.h"
 #include "wire/http_conn.h"
 
 enum {
-    BACKLOG = 511,
     ACCEPT_MOST = 64,      /* in one turn, so that others get theirs */
     ACCEPT_PAUSE_MS = 100, /* when no descriptor is left */
     REFUSED_MOST = 64,     /* answered connections over max_conns; more are just closed */
@@ -28,21 +24,10 @@ enum {
 
 /* Letting in. */
 
-union address {
-    struct sockaddr any;
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
-};
-
-static bool is_loopback(const union address *a)
+/* A unix socket is for its owner, and for root, who could not be kept out. */
+static bool is_welcome(const struct http_peer *who)
 {
-    const struct in6_addr *v6 = &a->v6.sin6_addr;
-
-    if (a->any.sa_family == AF_INET)
-        return ntohl(a->v4.sin_addr.s_addr) >> 24 == 127;
-    if (a->any.sa_family != AF_INET6)
-        return false;
-    return IN6_IS_ADDR_LOOPBACK(v6) || (IN6_IS_ADDR_V4MAPPED(v6) && v6->s6_addr[12] == 127);
+    return !who->unix_socket || who->uid == 0 || who->uid == geteuid();
 }
 
 static void conn_open(struct http_server *s, int fd, struct http_peer peer)
@@ -71,29 +56,30 @@ static void conn_open(struct http_server *s, int fd, struct http_peer peer)
 
 static void on_accept_again(void *arg)
 {
-    struct http_server *s = arg;
+    struct listener *l = arg;
 
-    s->accept_pause = NULL;
-    watch_set(s->watch, WATCH_READ);
+    l->pause = NULL;
+    watch_set(l->watch, WATCH_READ);
 }
 
 /* With no descriptor left the listener stays readable: without a pause we
  * would spin until one is free. */
 static void on_accept(void *arg, int events)
 {
-    struct http_server *s = arg;
+    struct listener *l = arg;
+    struct http_peer who;
 
     (void)events;
     for (int i = 0; i < ACCEPT_MOST; i++) {
-        union address a = { 0 };
-        socklen_t n = sizeof a;
-        int fd = accept4(s->fd, &a.any, &n, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        int fd = listen_accept(l->fd, &who);
 
-        if (fd >= 0) {
-            conn_open(s, fd, (struct http_peer){ .loopback = is_loopback(&a) });
+        if (fd >= 0 && is_welcome(&who)) {
+            conn_open(l->server, fd, who);
+        } else if (fd >= 0) {
+            close(fd);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            watch_set(s->watch, 0);
-            s->accept_pause = timer_start(s->loop, ACCEPT_PAUSE_MS, on_accept_again, s);
+            watch_set(l->watch, 0);
+            l->pause = timer_start(l->server->loop, ACCEPT_PAUSE_MS, on_accept_again, l);
             return;
         } else if (errno == EAGAIN) {
             return;
@@ -101,54 +87,40 @@ static void on_accept(void *arg, int events)
     }
 }
 
-/* Listening. */
+/* Starting and stopping. */
 
-static bool address_of(const struct http_opts *o, union address *a, socklen_t *n, struct err *e)
+static bool listener_start(struct http_server *s, struct listener *l, int fd, struct err *e)
 {
-    const char *host = strcmp(o->host, "localhost") == 0 ? "127.0.0.1" : o->host;
-
-    memset(a, 0, sizeof *a);
-    if (inet_pton(AF_INET, host, &a->v4.sin_addr) == 1) {
-        a->v4.sin_family = AF_INET;
-        a->v4.sin_port = htons((uint16_t)o->port);
-        *n = sizeof a->v4;
-    } else if (inet_pton(AF_INET6, host, &a->v6.sin6_addr) == 1) {
-        a->v6.sin6_family = AF_INET6;
-        a->v6.sin6_port = htons((uint16_t)o->port);
-        *n = sizeof a->v6;
-    }
-    if (is_loopback(a))
-        return true;
-    return err_set(e, ERR_CONFIG,
-                   "'%s' is not a loopback address; until tokens and TLS exist pith serves "
-                   "loopback only: 127.0.0.1 or ::1",
-                   o->host);
+    l->server = s;
+    l->fd = fd;
+    if (fd < 0)
+        return false;
+    l->watch = watch_new(s->loop, fd, on_accept, l, e);
+    if (l->watch)
+        watch_set(l->watch, WATCH_READ);
+    return l->watch != NULL;
 }
 
-static bool server_bind(struct http_server *s, struct err *e)
+static void listener_stop(struct listener *l)
 {
-    const struct http_opts *o = &s->opts;
-    union address a;
-    socklen_t n;
-    int on = 1;
+    timer_cancel(l->pause);
+    l->pause = NULL;
+    watch_free(l->watch);
+    l->watch = NULL;
+    if (l->fd >= 0)
+        close(l->fd);
+    l->fd = -1;
+}
 
-    if (!address_of(o, &a, &n, e))
+static bool server_start(struct http_server *s, const struct http_opts *o, struct err *e)
+{
+    if (!o->host && !o->socket)
+        return err_set(e, ERR_CONFIG, "neither an address nor a --socket to listen at");
+    if (o->host && !listener_start(s, &s->tcp, listen_tcp(o->host, o->port, false, e), e))
         return false;
-    s->fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (s->fd < 0)
-        return err_set(e, ERR_IO, "no socket for %s: %s", o->host, strerror(errno));
-    setsockopt(s->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bind(s->fd, &a.any, n) != 0 || listen(s->fd, BACKLOG) != 0) {
-        if (errno == EADDRINUSE)
-            return err_set(e, ERR_IO, "port %d on %s is taken; choose another with --port", o->port,
-                           o->host);
-        return err_set(e, ERR_IO, "cannot listen on %s port %d: %s", o->host, o->port,
-                       strerror(errno));
-    }
-    if (getsockname(s->fd, &a.any, &n) != 0)
-        return err_set(e, ERR_IO, "no name for the listening socket: %s", strerror(errno));
-    s->port = ntohs(a.any.sa_family == AF_INET ? a.v4.sin_port : a.v6.sin6_port);
-    return true;
+    if (o->host)
+        s->port = listen_port(s->tcp.fd);
+    return !o->socket || listener_start(s, &s->local, listen_unix(o->socket, &s->file, e), e);
 }
 
 struct http_server *http_listen(struct loop *l, const struct http_opts *o, struct err *e)
@@ -161,17 +133,10 @@ struct http_server *http_listen(struct loop *l, const struct http_opts *o, struc
         s->opts.max_stream = MAX_STREAM;
     if (!s->opts.send_ms)
         s->opts.send_ms = SEND_MS;
-    s->fd = -1;
-    if (!server_bind(s, e))
-        goto fail;
-    s->watch = watch_new(l, s->fd, on_accept, s, e);
-    if (!s->watch)
-        goto fail;
-    watch_set(s->watch, WATCH_READ);
-    s->opts.host = NULL; /* borrowed for this call only */
-    return s;
-
-fail:
+    s->opts.host = s->opts.socket = NULL; /* borrowed for this call only */
+    s->tcp.fd = s->local.fd = -1;
+    if (server_start(s, o, e))
+        return s;
     http_free(s);
     return NULL;
 }
@@ -188,13 +153,9 @@ unsigned http_busy(const struct http_server *s)
 
 static void stop_listening(struct http_server *s)
 {
-    timer_cancel(s->accept_pause);
-    s->accept_pause = NULL;
-    watch_free(s->watch);
-    s->watch = NULL;
-    if (s->fd >= 0)
-        close(s->fd);
-    s->fd = -1;
+    listener_stop(&s->tcp);
+    listener_stop(&s->local);
+    listen_file_done(&s->file);
 }
 
 void http_drain(struct http_server *s)

@@ -50,8 +50,9 @@ struct http_req {
 typedef void http_handler(void *arg, struct http_req *r);
 
 struct http_opts {
-    const char *host;    /* a loopback address: 127.0.0.1 or ::1 */
+    const char *host;    /* a loopback address: 127.0.0.1 or ::1; NULL: no TCP */
     int port;            /* 0: any */
+    const char *socket;  /* path of a unix socket, for our own user only; NULL: none */
     size_t max_header;   /* 16 KB -> 431 */
     size_t max_body;     /* -> 413 */
     unsigned max_conns;  /* -> 503 with Retry-After */
@@ -63,9 +64,11 @@ struct http_opts {
     void *arg;
 };
 
-/* Listen. Gives a server, or NULL with *e set (a taken port names --port). */
+/* Listen. Gives a server, or NULL with *e set (a taken port names --port, a
+ * socket --socket). The socket's file is made with mode 0600 and goes when the
+ * server drains or is freed. */
 struct http_server *http_listen(struct loop *l, const struct http_opts *o, struct err *e);
-int http_port(const struct http_server *s);
+int http_port(const struct http_server *s); /* 0 without TCP */
 
 /* No new connections or requests; answers under way go out and their
  * connections close. */

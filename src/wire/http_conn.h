@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 #include "wire/http_parse.h"
 #include "wire/http_reply.h"
+#include "wire/listen.h"
 
 enum conn_state {
     CONN_READING, /* a request, or nothing yet */
@@ -45,12 +46,20 @@ struct conn {
     bool broken;      /* the stream's peer left while we wrote; the chores tell */
 };
 
+/* A socket that connections come in at. */
+struct listener {
+    struct http_server *server;
+    int fd; /* -1: none */
+    struct watch *watch;
+    struct timer *pause; /* no descriptor was left */
+};
+
 struct http_server {
     struct loop *loop;
     struct http_opts opts;
-    int fd, port;
-    struct watch *watch;
-    struct timer *accept_pause;
+    struct listener tcp, local;
+    int port;
+    struct listen_file file; /* of `local` */
     bool draining;
 
     struct conn *conns;
