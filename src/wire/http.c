@@ -116,7 +116,7 @@ static bool server_start(struct http_server *s, const struct http_opts *o, struc
 {
     if (!o->host && !o->socket)
         return err_set(e, ERR_CONFIG, "neither an address nor a --socket to listen at");
-    if (o->host && !listener_start(s, &s->tcp, listen_tcp(o->host, o->port, false, e), e))
+    if (o->host && !listener_start(s, &s->tcp, listen_tcp(o->host, o->port, o->any_address, e), e))
         return false;
     if (o->host)
         s->port = listen_port(s->tcp.fd);
@@ -133,7 +133,9 @@ struct http_server *http_listen(struct loop *l, const struct http_opts *o, struc
         s->opts.max_stream = MAX_STREAM;
     if (!s->opts.send_ms)
         s->opts.send_ms = SEND_MS;
-    s->opts.host = s->opts.socket = NULL; /* borrowed for this call only */
+    s->names = o->names ? xstrdup(o->names) : NULL;
+    s->hosts = (struct http_hosts){ o->any_address, s->names };
+    s->opts.host = s->opts.socket = s->opts.names = NULL; /* borrowed for this call only */
     s->tcp.fd = s->local.fd = -1;
     if (server_start(s, o, e))
         return s;
@@ -189,6 +191,7 @@ void http_free(struct http_server *s)
     timer_cancel(s->tick);
     timer_cancel(s->chores_timer);
     http_pool_done(&s->pool);
+    free(s->names);
     free(s);
 }
 

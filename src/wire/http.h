@@ -4,10 +4,9 @@
  * deadline per whole request, 100-continue, pipelining in order (reading
  * pauses while a request is under way), and the refusal of what llhttp lets
  * through: folded header lines, none or two Host headers. Host and Origin must
- * be names of this machine's loopback. Errors it finds itself (400, 403, 408,
- * 413, 417, 431, 501, 503, 505) carry {"ok":false,"error":{"code","message"}}
- * and end the connection.
- * Does not know what a path means; the handler does. */
+ * be names of this machine's loopback, or be allowed (http_check.h). Errors it finds itself (400,
+ * 403, 408, 413, 417, 431, 501, 503, 505) carry {"ok":false,"error":{"code","message"}} and end the
+ * connection. Does not know what a path means; the handler does. */
 #pragma once
 #include "base/buf.h"
 #include "base/err.h"
@@ -50,7 +49,9 @@ struct http_req {
 typedef void http_handler(void *arg, struct http_req *r);
 
 struct http_opts {
-    const char *host;    /* a loopback address: 127.0.0.1 or ::1; NULL: no TCP */
+    const char *host;    /* an address; NULL: no TCP */
+    bool any_address;    /* host may be one off loopback, and Host and Origin any address */
+    const char *names;   /* further names allowed in Host and Origin, between commas */
     int port;            /* 0: any */
     const char *socket;  /* path of a unix socket, for our own user only; NULL: none */
     size_t max_header;   /* 16 KB -> 431 */

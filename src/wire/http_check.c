@@ -5,6 +5,7 @@
  * "Transfer-Encoding: gzip, chunked". Here each of them is a 400. */
 #include "wire/http_check.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 #include <strings.h>
 
@@ -211,6 +212,11 @@ static struct str without_port(struct str s)
     return s;
 }
 
+static bool same_authority(struct str a, struct str b)
+{
+    return a.n == b.n && strncasecmp(a.p, b.p, a.n) == 0;
+}
+
 /* Is it a dotted quad that begins with 127? */
 static bool is_127(struct str s)
 {
@@ -240,13 +246,55 @@ bool http_host_is_loopback(struct str s)
     return http_same_word(host, "localhost") || str_is(host, "[::1]") || is_127(host);
 }
 
-bool http_origin_is_loopback(struct str s)
+/* An address as URLs write it: 192.168.0.9 or [fe80::1]. */
+static bool is_address(struct str host)
 {
-    if (s.n >= 7 && strncasecmp(s.p, "http://", 7) == 0)
-        return http_host_is_loopback(from(s, 7));
-    if (s.n >= 8 && strncasecmp(s.p, "https://", 8) == 0)
-        return http_host_is_loopback(from(s, 8));
-    return false; /* "null" too */
+    char text[INET6_ADDRSTRLEN];
+    bool v6 = host.n > 2 && host.p[0] == '[' && host.p[host.n - 1] == ']';
+    struct in6_addr any;
+
+    if (v6)
+        host = (struct str){ host.p + 1, host.n - 2 };
+    if (host.n >= sizeof text || memchr(host.p, 0, host.n))
+        return false;
+    memcpy(text, host.p, host.n);
+    text[host.n] = 0;
+    return inet_pton(v6 ? AF_INET6 : AF_INET, text, &any) == 1;
+}
+
+static bool is_named(struct str host, const char *names)
+{
+    while (names && *names) {
+        size_t n = strcspn(names, ", ");
+
+        if (n && host.n == n && strncasecmp(host.p, names, n) == 0)
+            return true;
+        names += n + strspn(names + n, ", ");
+    }
+    return false;
+}
+
+static bool is_known(struct str host, const struct http_hosts *hosts)
+{
+    return http_host_is_loopback(host) || (hosts && is_named(without_port(host), hosts->names));
+}
+
+bool http_host_ok(struct str host, const struct http_hosts *hosts)
+{
+    return is_known(host, hosts) || (hosts && hosts->any_address && is_address(without_port(host)));
+}
+
+bool http_origin_ok(struct str origin, struct str host, const struct http_hosts *hosts)
+{
+    struct str page;
+
+    if (origin.n >= 7 && strncasecmp(origin.p, "http://", 7) == 0)
+        page = from(origin, 7);
+    else if (origin.n >= 8 && strncasecmp(origin.p, "https://", 8) == 0)
+        page = from(origin, 8);
+    else
+        return false; /* "null" too */
+    return is_known(page, hosts) || (same_authority(page, host) && http_host_ok(host, hosts));
 }
 
 /* The headers that decide whether and how a request is read. */
@@ -285,12 +333,8 @@ static bool decide(struct http_head *h, const struct http_header *x, struct deci
     }
 }
 
-static bool same_authority(struct str a, struct str b)
-{
-    return a.n == b.n && strncasecmp(a.p, b.p, a.n) == 0;
-}
-
-bool http_check_head(struct http_head *h, size_t max_body, struct http_bad *bad)
+bool http_check_head(struct http_head *h, size_t max_body, const struct http_hosts *hosts,
+                     struct http_bad *bad)
 {
     struct deciding d = { 0 };
 
@@ -306,9 +350,12 @@ bool http_check_head(struct http_head *h, size_t max_body, struct http_bad *bad)
     if (h->authority.p && !same_authority(h->authority, d.host))
         return bad_request(bad, "the request target and Host name different servers");
 
-    if (!http_host_is_loopback(d.host))
-        return refuse(bad, 403, "forbidden_host", "Host must be localhost, 127.0.0.1 or [::1]");
-    if (d.origins && !http_origin_is_loopback(d.origin))
+    if (!http_host_ok(d.host, hosts))
+        return refuse(bad, 403, "forbidden_host",
+                      hosts && hosts->any_address
+                          ? "Host must be an address, localhost or a name given by --allow-host"
+                          : "Host must be localhost, 127.0.0.1 or [::1]");
+    if (d.origins && !http_origin_ok(d.origin, d.host, hosts))
         return refuse(bad, 403, "forbidden_origin", "Origin must be a page of this machine");
     if (h->length > max_body)
         return refuse(bad, 413, "too_large", "the body is over the ceiling");

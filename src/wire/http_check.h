@@ -42,14 +42,30 @@ bool http_check_header_line(struct http_head *h, struct str line, struct http_ba
 /* A line of which only this much has come: can it still become a good one? */
 bool http_check_part(struct str part, struct http_bad *bad);
 
-/* All lines together: framing, then Host and Origin, then what it asks for. */
-bool http_check_head(struct http_head *h, size_t max_body, struct http_bad *bad);
+/* Whose names a request may use besides those of loopback. A page that had its
+ * own name rebound to our address comes with that name, never with an address:
+ * so where other machines may call, any address is fine, and names are those
+ * that somebody gave. */
+struct http_hosts {
+    bool any_address;
+    const char *names; /* between commas; NULL: none */
+};
+
+/* All lines together: framing, then Host and Origin, then what it asks for.
+ * `hosts` may be NULL: loopback only. */
+bool http_check_head(struct http_head *h, size_t max_body, const struct http_hosts *hosts,
+                     struct http_bad *bad);
 
 /* Is "host" or "host:port" a name of this machine's loopback? */
 bool http_host_is_loopback(struct str host);
 
-/* Is it http://host or https://host with such a host? */
-bool http_origin_is_loopback(struct str origin);
+/* May a request be for "host" or "host:port"? */
+bool http_host_ok(struct str host, const struct http_hosts *hosts);
+
+/* May it come from the page `origin`? http://host or https://host, the host a
+ * loopback name or one given; or the very address that the request is for: a
+ * page at any other address is as foreign as one with a name. */
+bool http_origin_ok(struct str origin, struct str host, const struct http_hosts *hosts);
 
 /* May this byte stand in a method or a header name; in a header value? */
 bool http_is_token(unsigned char c);

@@ -512,6 +512,7 @@ struct conn *conn_new(struct http_server *s, int fd)
     c->server = s;
     c->fd = fd;
     http_parser_init(&c->parser, &s->pool, s->opts.max_header, s->opts.max_body);
+    c->parser.hosts = &s->hosts;
     c->next = s->conns;
     if (c->next)
         c->next->prev = c;

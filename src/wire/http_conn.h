@@ -64,6 +64,8 @@ struct http_server {
 
     struct conn *conns;
     unsigned conn_count, refused_count, busy;
+    struct http_hosts hosts;
+    char *names; /* of hosts */
     struct http_pool pool;
     struct http_date date;
 

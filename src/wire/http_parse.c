@@ -292,7 +292,7 @@ static bool take_head(struct http_parser *p)
     if (!end)
         return true;
     p->body_at = p->line;
-    if (!http_check_head(&p->head, p->max_body, &p->bad) || !second_opinion(p))
+    if (!http_check_head(&p->head, p->max_body, p->hosts, &p->bad) || !second_opinion(p))
         return false;
     p->chunks.extra = p->body_at;
     p->next = p->body_at; /* raw chunks are read from here on */

@@ -45,6 +45,7 @@ struct http_chunks {
 struct http_parser {
     struct http_pool *pool; /* NULL: blocks are freed, not kept */
     size_t max_header, max_body;
+    const struct http_hosts *hosts; /* NULL: loopback only; set it after init */
 
     struct http_block *block; /* NULL while nothing waits */
     size_t end;               /* bytes in it */

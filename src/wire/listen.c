@@ -66,8 +66,7 @@ static bool address_of(const char *host, int port, bool any, union address *a, s
     if (any || is_loopback(a))
         return true;
     return err_set(e, ERR_CONFIG,
-                   "'%s' is not a loopback address; until tokens and TLS exist pith serves "
-                   "loopback only: 127.0.0.1 or ::1",
+                   "'%s' is not a loopback address (127.0.0.1 or ::1), and no other may be served",
                    host);
 }
 

@@ -535,7 +535,7 @@ static void addresses(void)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         o.host = bad[i];
         CHECK(!http_listen(loop, &o, &e));
-        CHECK(strstr(e.msg, "pith serves loopback only"));
+        CHECK(strstr(e.msg, "is not a loopback address"));
     }
     o.host = "127.0.0.1";
     s = http_listen(loop, &o, &e);
@@ -549,6 +549,36 @@ static void addresses(void)
     http_free(s);
     http_free(NULL);
     loop_free(loop);
+}
+
+/* Off loopback: any address in Host, and the names given. */
+static void any_address(void)
+{
+    static const struct {
+        const char *hosts;
+        int status;
+    } cases[] = {
+        { "Host: 192.168.0.9:7717\r\n", 200 },
+        { "Host: pith.example\r\nOrigin: https://pith.example\r\n", 200 },
+        { "Host: 10.0.0.1\r\nOrigin: http://10.0.0.1\r\n", 200 },
+        { "Host: evil.example\r\n", 403 },
+        { "Host: localhost\r\nOrigin: http://10.0.0.1\r\n", 403 },
+    };
+    struct http_opts o = defaults();
+    char request[200];
+    int fd;
+
+    o.host = "0.0.0.0";
+    o.any_address = true;
+    o.names = "pith.example";
+    start(o);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fd = dial();
+        snprintf(request, sizeof request, "GET /echo HTTP/1.1\r\n%s\r\n", cases[i].hosts);
+        CHECK(ask(fd, request).status == cases[i].status);
+        close(fd);
+    }
+    stop();
 }
 
 int main(void)
@@ -574,5 +604,6 @@ int main(void)
     TEST("draining answers what is under way and nothing else", draining);
     TEST("a server can be freed at any moment", freed_busy);
     TEST("only loopback, and a taken port names --port", addresses);
+    TEST("off loopback any address and the names given are taken", any_address);
     return test_end();
 }
