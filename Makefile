@@ -59,7 +59,7 @@ $(B)/llhttp/%.o: $(LLHTTP_DIR)/%.c
 # --- what Debian has to give ---
 
 DEBIAN    := $(shell . /etc/os-release 2>/dev/null && echo $$VERSION_ID)
-BUILD_PKG := libuv1-dev libpcre2-dev libcurl4-openssl-dev \
+BUILD_PKG := libuv1-dev libpcre2-dev libcurl4-openssl-dev libssl-dev \
              $(if $(filter 12,$(DEBIAN)),node-llhttp,libllhttp-dev)
 TEST_PKG  := ripgrep libjson-c-dev git clang-format cppcheck \
              $(if $(shell command -v node),,nodejs) $(if $(shell command -v npm),,npm)
@@ -100,7 +100,8 @@ install: all
 
 $(B)/unit/%: tests/unit/%.c tests/unit/test.h $(LIB)
 	@mkdir -p $(@D)
-	$(COMPILE) -Itests/unit $(LDFLAGS) -o $@ $< $(LIB) $(LDLIBS) $(if $(shell grep -l json-c/ $<),-ljson-c)
+	$(COMPILE) -Itests/unit $(LDFLAGS) -o $@ $< $(LIB) $(LDLIBS) $(if $(shell grep -l json-c/ $<),-ljson-c) \
+	  $(if $(shell grep -l openssl/ $<),-lssl -lcrypto)
 $(B)/pith-conformance: $(CONF) $(LIB)
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 $(B)/conformance/%.o: tests/conformance/%.c Makefile

@@ -35,14 +35,15 @@ static void conn_open(struct http_server *s, int fd, struct http_peer peer)
     bool refused = s->conn_count >= s->opts.max_conns;
     struct conn *c;
 
-    if (refused && s->refused_count >= REFUSED_MOST) {
+    /* To be told of it by TLS would take a handshake. */
+    peer.tls = s->tls && !peer.unix_socket;
+    if (refused && (peer.tls || s->refused_count >= REFUSED_MOST)) {
         close(fd);
         return;
     }
-    c = conn_new(s, fd);
+    c = conn_new(s, fd, peer);
     if (!c)
         return;
-    c->req.peer = peer;
     if (refused) {
         c->refused = true;
         s->refused_count++;
@@ -50,8 +51,7 @@ static void conn_open(struct http_server *s, int fd, struct http_peer peer)
         return;
     }
     s->conn_count++;
-    watch_set(c->watch, WATCH_READ | WATCH_GONE);
-    conn_wait(c, s->opts.idle_ms);
+    conn_begin(c);
 }
 
 static void on_accept_again(void *arg)
@@ -116,11 +116,29 @@ static bool server_start(struct http_server *s, const struct http_opts *o, struc
 {
     if (!o->host && !o->socket)
         return err_set(e, ERR_CONFIG, "neither an address nor a --socket to listen at");
+    if (!o->tls_cert != !o->tls_key)
+        return err_set(e, ERR_CONFIG, "--tls-cert and --tls-key go together");
+    if (s->cert && !http_tls_reload(s, e))
+        return false;
     if (o->host && !listener_start(s, &s->tcp, listen_tcp(o->host, o->port, o->any_address, e), e))
         return false;
     if (o->host)
         s->port = listen_port(s->tcp.fd);
     return !o->socket || listener_start(s, &s->local, listen_unix(o->socket, &s->file, e), e);
+}
+
+bool http_tls_reload(struct http_server *s, struct err *e)
+{
+    struct tls_context *x;
+
+    if (!s->cert)
+        return err_set(e, ERR_CONFIG, "there is no TLS; --tls-cert and --tls-key make it");
+    x = tls_context_new(s->cert, s->key, e);
+    if (!x)
+        return false;
+    tls_context_free(s->tls);
+    s->tls = x;
+    return true;
 }
 
 struct http_server *http_listen(struct loop *l, const struct http_opts *o, struct err *e)
@@ -134,8 +152,11 @@ struct http_server *http_listen(struct loop *l, const struct http_opts *o, struc
     if (!s->opts.send_ms)
         s->opts.send_ms = SEND_MS;
     s->names = o->names ? xstrdup(o->names) : NULL;
+    s->cert = o->tls_cert ? xstrdup(o->tls_cert) : NULL;
+    s->key = o->tls_key ? xstrdup(o->tls_key) : NULL;
     s->hosts = (struct http_hosts){ o->any_address, s->names };
     s->opts.host = s->opts.socket = s->opts.names = NULL; /* borrowed for this call only */
+    s->opts.tls_cert = s->opts.tls_key = NULL;
     s->tcp.fd = s->local.fd = -1;
     if (server_start(s, o, e))
         return s;
@@ -191,6 +212,9 @@ void http_free(struct http_server *s)
     timer_cancel(s->tick);
     timer_cancel(s->chores_timer);
     http_pool_done(&s->pool);
+    tls_context_free(s->tls);
+    free(s->cert);
+    free(s->key);
     free(s->names);
     free(s);
 }

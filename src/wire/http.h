@@ -49,10 +49,12 @@ struct http_req {
 typedef void http_handler(void *arg, struct http_req *r);
 
 struct http_opts {
-    const char *host;    /* an address; NULL: no TCP */
-    bool any_address;    /* host may be one off loopback, and Host and Origin any address */
-    const char *names;   /* further names allowed in Host and Origin, between commas */
-    int port;            /* 0: any */
+    const char *host;     /* an address; NULL: no TCP */
+    bool any_address;     /* host may be one off loopback, and Host and Origin any address */
+    const char *names;    /* further names allowed in Host and Origin, between commas */
+    int port;             /* 0: any */
+    const char *tls_cert; /* PEM files: TCP then speaks TLS; both or neither */
+    const char *tls_key;
     const char *socket;  /* path of a unix socket, for our own user only; NULL: none */
     size_t max_header;   /* 16 KB -> 431 */
     size_t max_body;     /* -> 413 */
@@ -70,6 +72,10 @@ struct http_opts {
  * server drains or is freed. */
 struct http_server *http_listen(struct loop *l, const struct http_opts *o, struct err *e);
 int http_port(const struct http_server *s); /* 0 without TCP */
+
+/* Read certificate and key anew; connections under way keep what they have. If
+ * they cannot be used all stays as it was, and *e says why. */
+bool http_tls_reload(struct http_server *s, struct err *e);
 
 /* No new connections or requests; answers under way go out and their
  * connections close. */

@@ -14,6 +14,11 @@
  * a while (`LINGER`): a close with unread bytes resets the connection, and
  * the peer would see that instead of its answer.
  *
+ * With TLS the same steps are taken, only that bytes pass through a session
+ * (tls.c) on their way in and out. A session may hold bytes that the socket
+ * does not tell of any more: who goes on reading looks there first. The
+ * handshake has the deadline of a request.
+ *
  * Deadlines are a number in each connection and one timer for all: setting one
  * is then free, and a busy connection sets them all the time. */
 #include "wire/http_conn.h"
@@ -31,9 +36,11 @@ enum {
     LINGER_MS = 5000,         /* in all */
     LINGER_BYTES = 64 << 20,  /* room for the rest of a body that was refused */
     LINGER_AT_ONCE = 1 << 20, /* in one turn */
+    TLS_READS = 64,           /* in one turn */
 };
 
-static void conn_turn(struct conn *c);
+static void conn_resume(struct conn *c);
+static bool conn_put_records(struct conn *c);
 static void conn_event(void *arg, int events);
 static void on_tick(void *arg);
 
@@ -42,6 +49,7 @@ static void on_tick(void *arg);
 void conn_free(struct conn *c)
 {
     http_parser_done(&c->parser);
+    tls_free(c->tls);
     free(c->out);
     free(c);
 }
@@ -60,7 +68,7 @@ static void on_chores(void *arg)
         if (c->state == CONN_DEAD)
             conn_free(c);
         else if (c->state == CONN_READING)
-            conn_turn(c);
+            conn_resume(c);
         else if (c->state == CONN_STREAM && c->broken)
             conn_drop(c);
         c = next;
@@ -168,6 +176,11 @@ static void conn_linger(struct conn *c)
 {
     c->state = CONN_LINGER;
     http_parser_done(&c->parser);
+    if (c->tls) {
+        tls_goodbye(c->tls);
+        conn_put_records(c); /* whether it arrives or not */
+        conn_forget_out(c);
+    }
     if (shutdown(c->fd, SHUT_WR) != 0) {
         conn_drop(c);
         return;
@@ -216,7 +229,7 @@ static void conn_sent(struct conn *c)
     watch_set(c->watch, WATCH_READ | WATCH_GONE);
     if (http_parser_idle(&c->parser))
         conn_wait(c, c->server->opts.idle_ms);
-    else if (!c->in_turn)
+    if (!c->in_turn && (!http_parser_idle(&c->parser) || (c->tls && tls_waits(c->tls))))
         conn_chore(c); /* not on the stack of who answered */
 }
 
@@ -251,7 +264,7 @@ static void conn_keep(struct conn *c, const struct iovec *v, int n, size_t taken
     }
 }
 
-bool conn_put(struct conn *c, struct iovec *v, int n)
+static bool conn_put_raw(struct conn *c, struct iovec *v, int n)
 {
     struct msghdr m = { .msg_iov = v, .msg_iovlen = (size_t)n };
     size_t all = 0;
@@ -273,11 +286,32 @@ bool conn_put(struct conn *c, struct iovec *v, int n)
     return true;
 }
 
+/* What the session has to say. */
+static bool conn_put_records(struct conn *c)
+{
+    struct str r = tls_records();
+    struct iovec v = { (char *)r.p, r.n };
+    bool ok = r.n == 0 || conn_put_raw(c, &v, 1);
+
+    tls_records_sent();
+    return ok;
+}
+
+bool conn_put(struct conn *c, struct iovec *v, int n)
+{
+    bool ok;
+
+    if (!c->tls)
+        return conn_put_raw(c, v, n);
+    ok = tls_write(c->tls, v, n);
+    return conn_put_records(c) && ok;
+}
+
 /* All that waited is out. */
 static void conn_flushed(struct conn *c)
 {
     switch (c->state) {
-    case CONN_READING: /* it was a 100 */
+    case CONN_READING: /* it was a 100, or a handshake's part */
         conn_forget_out(c);
         watch_set(c->watch, WATCH_READ | WATCH_GONE);
         break;
@@ -289,7 +323,7 @@ static void conn_flushed(struct conn *c)
     default:
         conn_sent(c);
         if (c->state == CONN_READING)
-            conn_turn(c);
+            conn_resume(c);
     }
 }
 
@@ -420,12 +454,58 @@ static void conn_turn(struct conn *c)
     }
 }
 
-static void conn_read(struct conn *c)
+/* The peer may now take its time with the first request. */
+static void conn_shaken(struct conn *c)
+{
+    c->shaking = c->timed = false;
+    conn_wait(c, c->server->opts.idle_ms);
+}
+
+/* One record, or what fits of it. False: nothing more is here now, or the
+ * connection is not reading any more. */
+static bool conn_read_record(struct conn *c)
 {
     size_t room;
     char *p = http_parser_room(&c->parser, &room);
-    ssize_t n = recv(c->fd, p, room, 0);
+    ssize_t n = tls_read(c->tls, p, room);
 
+    if (!conn_put_records(c) || n == 0) {
+        conn_drop(c);
+        return false;
+    }
+    if (c->out_len)
+        watch_set(c->watch, WATCH_READ | WATCH_WRITE | WATCH_GONE);
+    if (c->shaking && tls_ready(c->tls))
+        conn_shaken(c);
+    if (n < 0) {
+        http_parser_rest(&c->parser);
+        return false;
+    }
+    http_parser_fed(&c->parser, (size_t)n);
+    conn_turn(c);
+    return c->state == CONN_READING && tls_waits(c->tls);
+}
+
+static void conn_read_tls(struct conn *c)
+{
+    for (int i = 0; i < TLS_READS; i++)
+        if (!conn_read_record(c))
+            return;
+    conn_chore(c);
+}
+
+static void conn_read(struct conn *c)
+{
+    size_t room;
+    char *p;
+    ssize_t n;
+
+    if (c->tls) {
+        conn_read_tls(c);
+        return;
+    }
+    p = http_parser_room(&c->parser, &room);
+    n = recv(c->fd, p, room, 0);
     if (n > 0) {
         http_parser_fed(&c->parser, (size_t)n);
         conn_turn(c);
@@ -434,6 +514,14 @@ static void conn_read(struct conn *c)
     } else {
         http_parser_rest(&c->parser);
     }
+}
+
+/* Go on with what is here already. */
+static void conn_resume(struct conn *c)
+{
+    conn_turn(c);
+    if (c->state == CONN_READING && c->tls && tls_waits(c->tls))
+        conn_read_tls(c);
 }
 
 static void conn_event(void *arg, int events)
@@ -497,17 +585,22 @@ static void on_tick(void *arg)
 
 /* Opening. */
 
-struct conn *conn_new(struct http_server *s, int fd)
+struct conn *conn_new(struct http_server *s, int fd, struct http_peer peer)
 {
     struct conn *c = xcalloc(1, sizeof *c);
     int on = 1;
 
-    c->watch = watch_new(s->loop, fd, conn_event, c, NULL);
+    if (peer.tls)
+        c->tls = tls_new(s->tls, fd);
+    if (c->tls || !peer.tls)
+        c->watch = watch_new(s->loop, fd, conn_event, c, NULL);
     if (!c->watch) {
+        tls_free(c->tls);
         free(c);
         close(fd);
         return NULL;
     }
+    c->req.peer = peer;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     c->server = s;
     c->fd = fd;
@@ -518,4 +611,13 @@ struct conn *conn_new(struct http_server *s, int fd)
         c->next->prev = c;
     s->conns = c;
     return c;
+}
+
+void conn_begin(struct conn *c)
+{
+    const struct http_opts *o = &c->server->opts;
+
+    c->shaking = c->timed = c->tls != NULL;
+    watch_set(c->watch, WATCH_READ | WATCH_GONE);
+    conn_wait(c, c->tls ? o->request_ms : o->idle_ms);
 }

@@ -12,6 +12,7 @@
 #include "wire/http_parse.h"
 #include "wire/http_reply.h"
 #include "wire/listen.h"
+#include "wire/tls.h"
 
 enum conn_state {
     CONN_READING, /* a request, or nothing yet */
@@ -29,7 +30,8 @@ struct conn {
     struct conn *prev, *next;
     struct conn *chore_next;
     struct watch *watch;
-    uint64_t due; /* when its patience ends, 0: never */
+    struct tls *tls; /* NULL: in the clear */
+    uint64_t due;    /* when its patience ends, 0: never */
     struct http_parser parser;
     char *out; /* what the socket did not take: at..len of it still waits */
     size_t out_at, out_len, out_cap;
@@ -41,6 +43,7 @@ struct conn {
     bool close_after; /* this answer is the last */
     bool in_turn;     /* conn_turn is on the stack */
     bool timed;       /* due is the deadline of the request being read */
+    bool shaking;     /* TLS: the handshake is not over */
     bool refused;     /* over max_conns */
     bool chunked;     /* the stream is */
     bool broken;      /* the stream's peer left while we wrote; the chores tell */
@@ -60,6 +63,8 @@ struct http_server {
     struct listener tcp, local;
     int port;
     struct listen_file file; /* of `local` */
+    struct tls_context *tls; /* for tcp; NULL: in the clear */
+    char *cert, *key;        /* to be read again */
     bool draining;
 
     struct conn *conns;
@@ -75,8 +80,11 @@ struct http_server {
     struct conn *chores; /* to free, or to go on reading */
 };
 
-/* Takes the descriptor. NULL: it cannot be watched, and is closed. */
-struct conn *conn_new(struct http_server *s, int fd);
+/* Takes the descriptor. NULL: it cannot be served, and is closed. */
+struct conn *conn_new(struct http_server *s, int fd, struct http_peer peer);
+
+/* Wait for its first request. */
+void conn_begin(struct conn *c);
 
 /* Only when nothing else knows of it any more. */
 void conn_free(struct conn *c);
