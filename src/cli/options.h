@@ -10,6 +10,10 @@
 enum option {
     OPT_HOST,
     OPT_PORT,
+    OPT_SOCKET,
+    OPT_ALLOW_HOST,
+    OPT_TLS_CERT,
+    OPT_TLS_KEY,
     OPT_ROOT,
     OPT_PROFILE,
     OPT_STORE,

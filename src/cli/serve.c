@@ -29,6 +29,17 @@ static bool is_loopback(const char *host)
     return strcmp(host, "::1") == 0;
 }
 
+/* Which address may be served? Off loopback a token and TLS are needed, and
+ * the token is not there yet. */
+static bool may_serve(const char *host, struct err *e)
+{
+    return is_loopback(host) ||
+           err_set(e, ERR_CONFIG,
+                   "invalid_host: '%s' is not a loopback address (127.0.0.1 or ::1); others "
+                   "need a token and TLS, and there is no token yet",
+                   host);
+}
+
 /* 1,024 connections do not fit a soft limit of 1,024 files. */
 static void raise_file_limit(long connections)
 {
@@ -69,6 +80,27 @@ static void on_signal(void *arg)
     s->look = timer_start(s->h->loop, 0, look, s);
 }
 
+/* --- new certificates: connections under way keep theirs --- */
+
+static void on_hangup(void *arg)
+{
+    struct server *s = arg;
+    struct err err;
+    struct buf b;
+    struct json_out o = json_out(&b);
+
+    if (http_tls_reload(s->http, &err)) {
+        log_event(LOG_INFO, "tls.reloaded", NULL, (struct str){ 0 });
+        return;
+    }
+    buf_init(&b, 1 << 16);
+    json_obj(&o);
+    json_kv_strz(&o, "message", err.msg);
+    json_obj_end(&o);
+    log_event(LOG_ERROR, "tls.reload_failed", NULL, buf_str(&b));
+    buf_done(&b);
+}
+
 /* What is still under way is cancelled, and its end awaited: a call owns
  * memory and children. */
 static void end_calls(struct server *s)
@@ -92,6 +124,10 @@ static void say_ready(struct server *s, int port)
     json_obj(&o);
     json_kv_strz(&o, "host", set->text[OPT_HOST]);
     json_kv_int(&o, "port", port);
+    if (set->text[OPT_SOCKET])
+        json_kv_strz(&o, "socket", set->text[OPT_SOCKET]);
+    if (set->text[OPT_TLS_CERT])
+        json_kv_bool(&o, "tls", true);
     json_kv_strz(&o, "root", s->h->site.root.path);
     json_obj_end(&o);
     log_event(LOG_INFO, "mcp_pruner.ready", NULL, buf_str(&b));
@@ -110,27 +146,50 @@ static void say_lines(const char *text)
     }
 }
 
+/* Where it is, as a client is told; without TCP, for curl at the socket. */
+static void make_url(char url[128], const struct settings *set, int port)
+{
+    const char *host = set->text[OPT_HOST];
+    bool v6 = strchr(host, ':') != NULL;
+
+    if (port)
+        snprintf(url, 128, "http%s://%s%s%s:%d", set->text[OPT_TLS_CERT] ? "s" : "", v6 ? "[" : "",
+                 host, v6 ? "]" : "", port);
+    else
+        snprintf(url, 128, "http://localhost");
+}
+
+static void say_clients(struct buf *b, const char *url)
+{
+    buf_adds(b, "\nAny program of this machine may call it: it has no token yet.\n\nAdd it to\n");
+    buf_addf(b, "  Claude Code   claude mcp add -t http pith %s/mcp\n", url);
+    buf_addf(b, "  Codex         codex mcp add pith --url %s/mcp\n", url);
+    buf_addf(b, "  Gemini CLI    gemini mcp add -t http pith %s/mcp\n", url);
+}
+
 static void say_banner(struct server *s, int port)
 {
-    const char *host = s->h->set.text[OPT_HOST];
-    bool v6 = strchr(host, ':') != NULL;
+    const struct settings *set = &s->h->set;
+    const char *socket = set->text[OPT_SOCKET];
     char url[128];
     struct buf b;
 
-    snprintf(url, sizeof url, "http://%s%s%s:%d", v6 ? "[" : "", host, v6 ? "]" : "", port);
+    make_url(url, set, port);
     buf_init(&b, 1 << 16);
-    buf_addf(&b, "pith " PITH_VERSION " serves %s at %s/mcp (profile %s)\n", s->h->site.root.path,
-             url, s->h->profile->name);
-    buf_adds(&b, "\nAny program of this machine may call it: it has no token yet.\n\nAdd it to\n");
-    buf_addf(&b, "  Claude Code   claude mcp add -t http pith %s/mcp\n", url);
-    buf_addf(&b, "  Codex         codex mcp add pith --url %s/mcp\n", url);
-    buf_addf(&b, "  Gemini CLI    gemini mcp add -t http pith %s/mcp\n", url);
+    buf_addf(&b, "pith " PITH_VERSION " serves %s at ", s->h->site.root.path);
+    if (port)
+        buf_addf(&b, "%s/mcp%s", url, socket ? " and " : "");
+    if (socket)
+        buf_addf(&b, "the socket %s", socket);
+    buf_addf(&b, " (profile %s)\n", s->h->profile->name);
+    if (port)
+        say_clients(&b, url);
     buf_addf(
         &b,
-        "\nTry it\n  curl -s %s/mcp -H 'Content-Type: application/json' -d "
+        "\nTry it\n  curl -s%s%s %s/mcp -H 'Content-Type: application/json' -d "
         "'{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"bash\","
         "\"arguments\":{\"cmd\":\"uname -a\"}}}'\n",
-        url);
+        port ? "" : " --unix-socket ", port ? "" : socket, url);
     buf_adds(&b, "\nCtrl-C stops it.");
     say_lines(b.data);
     buf_done(&b);
@@ -171,7 +230,14 @@ static void open_door(struct server *s)
 static bool start(struct server *s, struct err *e)
 {
     struct house *h = s->h;
-    struct http_opts o = { .host = h->set.text[OPT_HOST],
+    const char *host = h->set.text[OPT_HOST];
+    bool tcp = strcmp(host, "none") != 0;
+    struct http_opts o = { .host = tcp ? host : NULL,
+                           .any_address = tcp && !is_loopback(host),
+                           .names = h->set.text[OPT_ALLOW_HOST],
+                           .socket = h->set.text[OPT_SOCKET],
+                           .tls_cert = h->set.text[OPT_TLS_CERT],
+                           .tls_key = h->set.text[OPT_TLS_KEY],
                            .port = h->set.given[OPT_PORT] ? (int)h->set.num[OPT_PORT] : -1,
                            .max_header = 16 << 10,
                            .max_body = (size_t)h->set.num[OPT_MAX_BODY],
@@ -181,11 +247,8 @@ static bool start(struct server *s, struct err *e)
                            .handler = door_http,
                            .arg = &s->door };
 
-    if (!is_loopback(o.host))
-        return err_set(e, ERR_CONFIG,
-                       "invalid_host: '%s' is not a loopback address (127.0.0.1 or ::1); others "
-                       "need a token and TLS, which are not there yet",
-                       o.host);
+    if (tcp && !may_serve(host, e))
+        return false;
     if (!house_open(h, e))
         return false;
     if (o.port < 0)
@@ -225,6 +288,8 @@ int cmd_serve(struct house *h, int argc, char **argv)
         return fail(h, json, &e);
     loop_on_signal(h->loop, SIGTERM, on_signal, &s);
     loop_on_signal(h->loop, SIGINT, on_signal, &s);
+    if (h->set.text[OPT_TLS_CERT])
+        loop_on_signal(h->loop, SIGHUP, on_hangup, &s);
     cli_flush_log(h->loop);
     if (json)
         say_ready(&s, http_port(s.http));
