@@ -14,7 +14,7 @@ import path from 'node:path'
 import { SLOW, makeHome, removeHome, sanitizerReports, startServer, stopped, waitReady, within } from '../server.mjs'
 
 const EXE = path.resolve(process.env.B || 'build', 'pith-conformance')
-const LIMIT = 60000 * SLOW
+const LIMIT = 40000 * SLOW
 const require = createRequire(import.meta.url)
 
 // `scenarios`: how many there are, so that none gets lost.
