@@ -1,5 +1,5 @@
 # make run · make test · make test T=word · make asan · make fuzz · make bench
-# make rooms · make lint · make install PREFIX= · make compile_commands.json
+# make test-clients · make rooms · make lint · make install PREFIX= · make compile_commands.json
 # B=DIR builds elsewhere; SAN=1 builds with AddressSanitizer and UBSan.
 
 B       ?= build
@@ -120,6 +120,12 @@ asan:
 	$(MAKE_IN) test B=$(B)/asan SAN=1
 rooms:
 	@tests/rooms
+
+# Eight real agent clients over stdio and HTTP; minutes; table in $(B)/clients.md.
+.PHONY: test-clients
+test-clients: test-deps
+	$(MAKE_IN) $(B)/pith
+	@B=$(B) PITH=$(B)/pith SAN=$(SAN) node tests/clients.mjs
 
 # Each target by libFuzzer, SECONDS long; findings stay in $(B)/fuzz-found.
 SECONDS ?= 60

@@ -3,7 +3,8 @@
 // Every server gets a temp folder of its own (root, store, home, reports of the
 // sanitizers) and a mark in its environment, which its children inherit: so
 // what is left behind is found in /proc even after its parent is gone.
-// Knows nothing about tests; talk.mjs, sdk.mjs and fuzz/rpc_mutate.mjs do.
+// Knows nothing about tests; talk.mjs, sdk.mjs, clients.mjs and
+// fuzz/rpc_mutate.mjs do.
 import { execFileSync, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -58,6 +59,7 @@ export function serverEnv(home, extra = {}) {
   return {
     PATH: process.env.PATH,
     HOME: path.join(home.dir, 'home'),
+    PITH_HOME: path.join(home.dir, 'settings'),
     LANG: 'C.UTF-8',
     TEST_MARK: home.mark,
     ...(SAN && {
@@ -114,13 +116,14 @@ export function commands(server) {
   return marked(server.home.mark).filter((p) => p.pid !== server.pid && !ours.has(p.name))
 }
 
-// Start `pith stdio` or `pith serve` (or another name of the binary: `exe`).
+// Start `pith stdio` or `pith serve` (or another name of the binary: `exe`),
+// over HTTP without a token unless `locked`.
 // Gives the running server; .exited resolves to { code, signal }.
-export function startServer(kind, home, { flags = [], env = {}, exe = PITH, verb } = {}) {
+export function startServer(kind, home, { flags = [], env = {}, exe = PITH, verb, locked } = {}) {
   const own = ['--root', home.root]
   if (verb !== '') own.unshift(verb || (kind === 'http' ? 'serve' : 'stdio'), '--store', home.store)
   if (kind === 'http') own.push('--port', '0')
-  if (kind === 'http' && verb !== '') own.push('--no-auth')
+  if (kind === 'http' && verb !== '' && !locked) own.push('--no-auth')
   own.push('--log-format', 'json', ...flags)
   const child = spawn(exe, own, { cwd: home.dir, env: serverEnv(home, env) })
   const server = { kind, home, child, pid: child.pid, out: [], err: '', port: 0, onLine: null }
