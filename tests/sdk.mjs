@@ -1,13 +1,59 @@
-// sdk.mjs: the official MCP client completes sessions, over stdio and HTTP.
+// sdk.mjs: the official MCP clients complete sessions, over stdio and HTTP.
 //
-// Run it by `$(tests/node) tests/sdk.mjs`: that installs what is imported here.
+//     N=$(tests/node) && "$N" tests/sdk.mjs      that installs what is imported
+//
+// @modelcontextprotocol/sdk 1.x and @modelcontextprotocol/client 2.x, each in
+// every protocol version it speaks. They know nothing about pith: what they
+// refuse to understand is a bug here.
 import fs from 'node:fs'
 import path from 'node:path'
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { PITH, leftBehind, makeHome, removeHome, sanitizerReports, serverEnv } from './server.mjs'
-import { startServer, stopped, waitReady } from './server.mjs'
+import * as two from '@modelcontextprotocol/client'
+import { StdioClientTransport as Stdio2 } from '@modelcontextprotocol/client/stdio'
+import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport as Stdio1 } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { PITH, SLOW, leftBehind, makeHome, marked, removeHome, sanitizerReports } from './server.mjs'
+import { serverEnv, startServer, stopped, until, waitReady } from './server.mjs'
+
+const INITIALIZE = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
+const STATELESS = '2026-07-28'
+const ME = { name: 'sdk-test', version: '1' }
+
+// 1.x always asks for its latest version: another one is put in on the way out.
+function asks1(transport, version) {
+  const send = transport.send.bind(transport)
+  const set = transport.setProtocolVersion?.bind(transport)
+  transport.send = (m, options) =>
+    send(m.method === 'initialize' ? { ...m, params: { ...m.params, protocolVersion: version } } : m, options)
+  transport.setProtocolVersion = (v) => {
+    transport.agreed = v
+    set?.(v)
+  }
+  return transport
+}
+
+// The two packages under one face. `mode` is how 2.x finds out what to speak.
+const sdk1 = (version) => ({
+  name: `sdk 1.x speaks ${version}`,
+  version,
+  client: () => new Client1(ME),
+  stdio: (how) => asks1(new Stdio1(how), version),
+  http: (url) => asks1(new Http1(url), version),
+  agreed: (client, transport) => transport.agreed,
+  call: (client, params, options) => client.callTool(params, undefined, options),
+})
+const sdk2 = (version, mode, words = '') => ({
+  name: `client 2.x speaks ${version}${words}`,
+  version,
+  client: () => {
+    const versions = mode === 'legacy' ? { supportedProtocolVersions: [version] } : {}
+    return new two.Client(ME, { versionNegotiation: { mode }, ...versions })
+  },
+  stdio: (how) => new Stdio2(how),
+  http: (url) => new two.StreamableHTTPClientTransport(url),
+  agreed: (client) => client.getNegotiatedProtocolVersion(),
+  call: (client, params, options) => client.callTool(params, options),
+})
 
 function must(ok, what, got) {
   if (!ok) throw new Error(`${what}; got ${JSON.stringify(got)}`)
@@ -15,9 +61,13 @@ function must(ok, what, got) {
 
 const text = (result) => result.content.map((c) => c.text).join('')
 
-// What both profiles must do for a client that knows nothing about them.
-async function session(client, profile) {
-  const jeeves = profile === 'jeeves'
+// What every profile must do for a client that knows nothing about it.
+// `s`: { sdk, client, transport, profile, home }.
+async function session(s) {
+  const { client, sdk } = s
+  const jeeves = s.profile === 'jeeves'
+  const call = (name, args) => sdk.call(client, { name, arguments: args })
+  must(sdk.agreed(client, s.transport) === sdk.version, 'the version', sdk.agreed(client, s.transport))
   const name = client.getServerVersion().name
   must(name === (jeeves ? '@jeeves/mcp-pruner' : 'pith'), 'server name', name)
   must(client.getServerCapabilities().tools, 'tools capability', client.getServerCapabilities())
@@ -27,11 +77,11 @@ async function session(client, profile) {
   for (const tool of ['read', 'bash', 'grep']) must(names.includes(tool), `${tool} listed`, names)
   must(tools.every((t) => t.description && t.inputSchema.type === 'object'), 'schemas', tools)
 
-  const read = await client.callTool({ name: 'read', arguments: { path: 'a.txt' } })
+  const read = await call('read', { path: 'a.txt' })
   must(text(read).includes('one\ntwo\n') && !read.isError, 'read', read)
-  const bash = await client.callTool({ name: 'bash', arguments: { cmd: 'echo out; echo err >&2; exit 3' } })
+  const bash = await call('bash', { cmd: 'echo out; echo err >&2; exit 3' })
   must(text(bash).includes('out\n') && text(bash).includes('err\n'), 'bash', bash)
-  const grep = await client.callTool({ name: 'grep', arguments: { pattern: 'tw.', paths: ['.'] } })
+  const grep = await call('grep', { pattern: 'tw.', paths: ['.'] })
   must(text(grep).includes('a.txt:2:two'), 'grep', grep)
   if (jeeves) {
     must(read.structuredContent.content === 'one\ntwo\n', 'structured read', read)
@@ -41,43 +91,73 @@ async function session(client, profile) {
     must(!bash.isError && !bash.structuredContent, 'plain bash', bash)
     must(text(bash).startsWith('exit 3'), 'the status line', bash)
   }
-  await client.ping()
-  await refused(client, jeeves)
+  if (sdk.version !== STATELESS) await client.ping() // which that era has not
+  await refused(call, jeeves)
+  await cancelled(s)
+  const again = await call('read', { path: 'a.txt' })
+  must(text(again) === text(read), 'the same answer after a cancelled call', again)
 }
 
 // Missing fields: a JSON-RPC error in jeeves, an answer to mend elsewhere.
-async function refused(client, jeeves) {
-  const call = client.callTool({ name: 'read', arguments: { encoding: 7 } })
-  const result = await call.catch((e) => e)
+async function refused(call, jeeves) {
+  const result = await call('read', { encoding: 7 }).catch((e) => e)
   if (jeeves) must(result.code === -32602 && result.data?.field_errors?.length === 2, '-32602', result)
   else must(result.isError && text(result).includes('path'), 'isError', result)
-  const unknown = await client.callTool({ name: 'nosuch', arguments: {} }).catch((e) => e)
+  const unknown = await call('nosuch', {}).catch((e) => e)
   must(unknown.code === -32602, 'an unknown tool', unknown)
 }
 
-async function overStdio(home, profile) {
-  const transport = new StdioClientTransport({
-    command: PITH,
-    args: ['stdio', '--root', home.root, '--store', home.store, '--profile', profile],
-    env: serverEnv(home),
-    stderr: 'pipe',
-  })
-  const client = new Client({ name: 'sdk-test', version: '1' })
-  await client.connect(transport)
-  await session(client, profile)
-  await client.close()
+// A command under way ends with its call. Over HTTP without a session nobody
+// can say whose call is meant, so there it is left to run out.
+async function cancelled({ sdk, client, transport, home, over }) {
+  const sleeping = () => marked(home.mark).some((p) => p.name === 'sleep')
+  const alone = over === 'HTTP' && sdk.version !== STATELESS && !transport.sessionId
+  const abort = new AbortController()
+  const args = { cmd: `sleep ${alone ? 1 : 60}` }
+  const options = { signal: abort.signal, onprogress: () => {} }
+  const end = sdk.call(client, { name: 'bash', arguments: args }, options).catch((e) => e)
+  must(await until(5000 * SLOW, sleeping), 'a command under way', 'none')
+  abort.abort('enough')
+  must((await end) instanceof Error, 'a cancelled call fails at its client', await end)
+  must(await until(5000 * SLOW, () => !sleeping()), 'its command gone', marked(home.mark))
+}
+
+// After DELETE the session is not there any more, for anybody.
+async function terminated(transport, url) {
+  const id = transport.sessionId
+  if (!id) return
+  await transport.terminateSession()
+  must(transport.sessionId === undefined, 'no session after DELETE', transport.sessionId)
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-session-id': id }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
+  const answer = await fetch(url, { method: 'POST', headers, body })
+  must(answer.status === 404, '404 for a session that was deleted', answer.status)
+}
+
+async function overStdio(sdk, profile, home) {
+  const args = ['stdio', '--root', home.root, '--store', home.store, '--profile', profile]
+  const transport = sdk.stdio({ command: PITH, args, env: serverEnv(home), stderr: 'pipe' })
+  const client = sdk.client()
+  try {
+    await client.connect(transport)
+    await session({ sdk, client, transport, profile, home, over: 'stdio' })
+  } finally {
+    await client.close()
+  }
   const left = await leftBehind({ home })
   must(left === '', 'nothing left behind', left)
 }
 
-async function overHttp(home, profile) {
+async function overHttp(sdk, profile, home) {
   const server = startServer('http', home, { flags: ['--profile', profile] })
   try {
     await waitReady(server)
     const url = new URL(`http://127.0.0.1:${server.port}/mcp`)
-    const client = new Client({ name: 'sdk-test', version: '1' })
-    await client.connect(new StreamableHTTPClientTransport(url))
-    await session(client, profile)
+    const transport = sdk.http(url)
+    const client = sdk.client()
+    await client.connect(transport)
+    await session({ sdk, client, transport, profile, home, over: 'HTTP' })
+    await terminated(transport, url)
     await client.close()
   } finally {
     server.child.kill('SIGTERM')
@@ -86,14 +166,25 @@ async function overHttp(home, profile) {
   }
 }
 
+const latest = INITIALIZE.at(-1)
+const pinned = sdk2(STATELESS, { pin: STATELESS })
+const runs = [
+  ...INITIALIZE.map((v) => [sdk1(v), 'focus']),
+  ...INITIALIZE.map((v) => [sdk2(v, 'legacy'), 'focus']),
+  [pinned, 'focus'],
+  [sdk2(STATELESS, 'auto', ', found by a probe'), 'focus'],
+  [sdk1(latest), 'jeeves'],
+  [sdk2(latest, 'legacy'), 'jeeves'],
+  [pinned, 'jeeves'],
+]
 let failed = 0
-for (const [way, run] of [['stdio', overStdio], ['HTTP', overHttp]]) {
-  for (const profile of ['focus', 'jeeves']) {
+for (const [sdk, profile] of runs) {
+  for (const [over, run] of [['stdio', overStdio], ['HTTP', overHttp]]) {
     const home = makeHome()
     fs.writeFileSync(path.join(home.root, 'a.txt'), 'one\ntwo\n')
-    const sentence = `the official SDK client completes a session over ${way} in profile ${profile}`
+    const sentence = `${sdk.name} over ${over} in profile ${profile}`
     try {
-      await run(home, profile)
+      await run(sdk, profile, home)
       const reports = sanitizerReports(home)
       must(reports.length === 0, 'no sanitizer report', reports)
       console.log(`ok - ${sentence}`)
@@ -104,4 +195,4 @@ for (const [way, run] of [['stdio', overStdio], ['HTTP', overHttp]]) {
     removeHome(home)
   }
 }
-process.exitCode = failed ? 1 : 0
+process.exit(failed ? 1 : 0) // a client of a failed session may still wait for something
