@@ -1,4 +1,4 @@
-// sdk.mjs: the official MCP clients complete sessions, over stdio and HTTP.
+// sdk.mjs: the official MCP clients complete sessions, over every transport.
 //
 //     N=$(tests/node) && "$N" tests/sdk.mjs      that installs what is imported
 //
@@ -10,6 +10,7 @@ import path from 'node:path'
 import * as two from '@modelcontextprotocol/client'
 import { StdioClientTransport as Stdio2 } from '@modelcontextprotocol/client/stdio'
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js'
+import { SSEClientTransport as Sse1 } from '@modelcontextprotocol/sdk/client/sse.js'
 import { StdioClientTransport as Stdio1 } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { PITH, SLOW, leftBehind, makeHome, marked, removeHome, sanitizerReports } from './server.mjs'
@@ -39,6 +40,7 @@ const sdk1 = (version) => ({
   client: () => new Client1(ME),
   stdio: (how) => asks1(new Stdio1(how), version),
   http: (url) => asks1(new Http1(url), version),
+  sse: (url) => asks1(new Sse1(url), version),
   agreed: (client, transport) => transport.agreed,
   call: (client, params, options) => client.callTool(params, undefined, options),
 })
@@ -51,6 +53,7 @@ const sdk2 = (version, mode, words = '') => ({
   },
   stdio: (how) => new Stdio2(how),
   http: (url) => new two.StreamableHTTPClientTransport(url),
+  sse: (url) => new two.SSEClientTransport(url),
   agreed: (client) => client.getNegotiatedProtocolVersion(),
   call: (client, params, options) => client.callTool(params, options),
 })
@@ -62,7 +65,7 @@ function must(ok, what, got) {
 const text = (result) => result.content.map((c) => c.text).join('')
 
 // What every profile must do for a client that knows nothing about it.
-// `s`: { sdk, client, transport, profile, home }.
+// `s`: { sdk, client, transport, over, profile, home, long }.
 async function session(s) {
   const { client, sdk } = s
   const jeeves = s.profile === 'jeeves'
@@ -91,8 +94,10 @@ async function session(s) {
     must(!bash.isError && !bash.structuredContent, 'plain bash', bash)
     must(text(bash).startsWith('exit 3'), 'the status line', bash)
   }
-  if (sdk.version !== STATELESS) await client.ping() // which that era has not
   await refused(call, jeeves)
+  if (sdk.version === STATELESS) await listened(s)
+  else await client.ping()
+  if (sdk.version !== STATELESS && !jeeves) await client.setLoggingLevel('error')
   await cancelled(s)
   const again = await call('read', { path: 'a.txt' })
   must(text(again) === text(read), 'the same answer after a cancelled call', again)
@@ -107,24 +112,37 @@ async function refused(call, jeeves) {
   must(unknown.code === -32602, 'an unknown tool', unknown)
 }
 
-// A command under way ends with its call. Over HTTP without a session nobody
-// can say whose call is meant, so there it is left to run out.
-async function cancelled({ sdk, client, transport, home, over }) {
+// The stateless era's stream of changes opens, and closes.
+async function listened({ client, profile }) {
+  if (profile === 'jeeves') return // whose list never changes
+  const subscription = await client.listen({ toolsListChanged: true })
+  must(subscription.honoredFilter.toolsListChanged, 'a subscription', subscription.honoredFilter)
+  await subscription.close()
+}
+
+// A command under way ends with its call, after word of its progress when the
+// test is a long one. jeeves has no sessions: over HTTP nobody can say there
+// whose call an `initialize` client means, so it is left to run out.
+async function cancelled({ sdk, client, profile, home, over, long }) {
   const sleeping = () => marked(home.mark).some((p) => p.name === 'sleep')
-  const alone = over === 'HTTP' && sdk.version !== STATELESS && !transport.sessionId
+  const alone = over === 'HTTP' && sdk.version !== STATELESS && profile === 'jeeves'
   const abort = new AbortController()
   const args = { cmd: `sleep ${alone ? 1 : 60}` }
-  const options = { signal: abort.signal, onprogress: () => {} }
+  const heard = []
+  const options = { signal: abort.signal, onprogress: (p) => heard.push(p.progress) }
   const end = sdk.call(client, { name: 'bash', arguments: args }, options).catch((e) => e)
   must(await until(5000 * SLOW, sleeping), 'a command under way', 'none')
+  if (long) must(await until(10000 * SLOW, () => heard.length > 0), 'progress', heard)
   abort.abort('enough')
   must((await end) instanceof Error, 'a cancelled call fails at its client', await end)
   must(await until(5000 * SLOW, () => !sleeping()), 'its command gone', marked(home.mark))
 }
 
 // After DELETE the session is not there any more, for anybody.
-async function terminated(transport, url) {
+async function terminated({ sdk, transport, profile, url }) {
   const id = transport.sessionId
+  const sessions = profile !== 'jeeves' && sdk.version !== STATELESS
+  must(!id === !sessions, `${sessions ? 'a' : 'no'} session`, id)
   if (!id) return
   await transport.terminateSession()
   must(transport.sessionId === undefined, 'no session after DELETE', transport.sessionId)
@@ -134,31 +152,30 @@ async function terminated(transport, url) {
   must(answer.status === 404, '404 for a session that was deleted', answer.status)
 }
 
-async function overStdio(sdk, profile, home) {
-  const args = ['stdio', '--root', home.root, '--store', home.store, '--profile', profile]
-  const transport = sdk.stdio({ command: PITH, args, env: serverEnv(home), stderr: 'pipe' })
-  const client = sdk.client()
+async function overStdio(s) {
+  const args = ['stdio', '--root', s.home.root, '--store', s.home.store, '--profile', s.profile]
+  s.transport = s.sdk.stdio({ command: PITH, args, env: serverEnv(s.home), stderr: 'pipe' })
   try {
-    await client.connect(transport)
-    await session({ sdk, client, transport, profile, home, over: 'stdio' })
+    await s.client.connect(s.transport)
+    await session(s)
   } finally {
-    await client.close()
+    await s.client.close()
   }
-  const left = await leftBehind({ home })
+  const left = await leftBehind(s)
   must(left === '', 'nothing left behind', left)
 }
 
-async function overHttp(sdk, profile, home) {
-  const server = startServer('http', home, { flags: ['--profile', profile] })
+async function overHttp(s) {
+  const server = startServer('http', s.home, { flags: ['--profile', s.profile] })
+  const sse = s.over === 'SSE'
   try {
     await waitReady(server)
-    const url = new URL(`http://127.0.0.1:${server.port}/mcp`)
-    const transport = sdk.http(url)
-    const client = sdk.client()
-    await client.connect(transport)
-    await session({ sdk, client, transport, profile, home, over: 'HTTP' })
-    await terminated(transport, url)
-    await client.close()
+    s.url = new URL(`http://127.0.0.1:${server.port}/${sse ? 'sse' : 'mcp'}`)
+    s.transport = sse ? s.sdk.sse(s.url) : s.sdk.http(s.url)
+    await s.client.connect(s.transport)
+    await session(s)
+    if (!sse) await terminated(s)
+    await s.client.close()
   } finally {
     server.child.kill('SIGTERM')
     const wrong = await stopped(server)
@@ -166,33 +183,38 @@ async function overHttp(sdk, profile, home) {
   }
 }
 
-const latest = INITIALIZE.at(-1)
+const [oldest, latest] = [INITIALIZE[0], INITIALIZE.at(-1)]
+const both = (sdk, profile, long) => ['stdio', 'HTTP'].map((over) => ({ sdk, profile, over, long }))
 const pinned = sdk2(STATELESS, { pin: STATELESS })
 const runs = [
-  ...INITIALIZE.map((v) => [sdk1(v), 'focus']),
-  ...INITIALIZE.map((v) => [sdk2(v, 'legacy'), 'focus']),
-  [pinned, 'focus'],
-  [sdk2(STATELESS, 'auto', ', found by a probe'), 'focus'],
-  [sdk1(latest), 'jeeves'],
-  [sdk2(latest, 'legacy'), 'jeeves'],
-  [pinned, 'jeeves'],
+  ...INITIALIZE.flatMap((v) => both(sdk1(v), 'focus', v === latest)),
+  ...INITIALIZE.flatMap((v) => both(sdk2(v, 'legacy'), 'focus', v === latest)),
+  ...both(pinned, 'focus', true),
+  ...both(sdk2(STATELESS, 'auto', ', found by a probe,'), 'focus'),
+  ...[sdk1(oldest), sdk2(oldest, 'legacy')].map((sdk) => ({ sdk, profile: 'focus', over: 'SSE' })),
+  ...[sdk1(latest), sdk2(latest, 'legacy'), pinned].flatMap((sdk) => both(sdk, 'jeeves')),
 ]
 let failed = 0
-for (const [sdk, profile] of runs) {
-  for (const [over, run] of [['stdio', overStdio], ['HTTP', overHttp]]) {
-    const home = makeHome()
-    fs.writeFileSync(path.join(home.root, 'a.txt'), 'one\ntwo\n')
-    const sentence = `${sdk.name} over ${over} in profile ${profile}`
-    try {
-      await run(sdk, profile, home)
-      const reports = sanitizerReports(home)
-      must(reports.length === 0, 'no sanitizer report', reports)
-      console.log(`ok - ${sentence}`)
-    } catch (e) {
-      failed++
-      console.log(`not ok - ${sentence}\n# ${String(e.stack).replaceAll('\n', '\n# ')}`)
-    }
-    removeHome(home)
+
+async function one(s) {
+  const sentence = `${s.sdk.name} over ${s.over} in profile ${s.profile}`
+  s.home = makeHome()
+  s.client = s.sdk.client()
+  fs.writeFileSync(path.join(s.home.root, 'a.txt'), 'one\ntwo\n')
+  try {
+    await (s.over === 'stdio' ? overStdio : overHttp)(s)
+    const reports = sanitizerReports(s.home)
+    must(reports.length === 0, 'no sanitizer report', reports)
+    console.log(`ok - ${sentence}`)
+  } catch (e) {
+    failed++
+    console.log(`not ok - ${sentence}\n# ${String(e.stack).replaceAll('\n', '\n# ')}`)
   }
+  removeHome(s.home)
 }
+
+const worker = async () => {
+  for (let s; (s = runs.shift()); ) await one(s)
+}
+await Promise.all([worker(), worker(), worker(), worker()]) // mostly they wait
 process.exit(failed ? 1 : 0) // a client of a failed session may still wait for something
