@@ -6,6 +6,9 @@
  * without waiting, so a process that still holds a pipe somewhere cannot
  * delay the end.
  *
+ * A keeper that has ended its command cleanly waits for another. One such is
+ * spared, by its control socket; those beyond it are let go.
+ *
  * There is one warden per process, so what is common to all children is a
  * static here and not something a caller would have to carry around. */
 #include "loop/child.h"
@@ -22,6 +25,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "loop/give.h"
 #include "loop/line.h"
 #include "loop/warden.h"
 
@@ -65,10 +69,11 @@ struct kid {
 static struct {
     struct loop *loop;
     struct line line;
+    int spare; /* control socket of a keeper that waits; -1: none */
     struct kid *kids;
     int count;
     struct timer *retry; /* some kids are unsent */
-} all = { .line = LINE_NONE };
+} all = { .line = LINE_NONE, .spare = -1 };
 
 static void fd_close(int *fd)
 {
@@ -257,6 +262,17 @@ static void outcome_set(struct kid *k, const struct warden_record *r)
         err_set(&k->pub.err, ERR_CANCELLED, "'%s' was cancelled", k->name);
 }
 
+/* Not watched: one that died meanwhile is noticed when it is needed. */
+static void spare_keep(struct kid *k)
+{
+    if (all.spare >= 0)
+        return;
+    watch_free(k->watch);
+    k->watch = NULL;
+    all.spare = k->ctl;
+    k->ctl = -1;
+}
+
 /* The record, or the end of a keeper that could not send one. */
 static void on_ctl(void *arg, int events)
 {
@@ -271,6 +287,8 @@ static void on_ctl(void *arg, int events)
     stream_drain(&k->err);
     if (n == sizeof r) {
         outcome_set(k, &r);
+        if (r.waits)
+            spare_keep(k);
     } else {
         outcome_lost(k, "its keeper died, so it was killed");
         line_check(&all.line);
@@ -320,6 +338,49 @@ void child_kill(struct child *c)
 /* The start. */
 
 static void on_retry(void *arg);
+
+static bool ctl_watch(struct kid *k, int ctl)
+{
+    k->ctl = ctl;
+    k->watch = watch_new(all.loop, ctl, on_ctl, k, &k->pub.err);
+    if (k->watch)
+        watch_set(k->watch, WATCH_READ);
+    return k->watch != NULL;
+}
+
+static void ctl_close(struct kid *k)
+{
+    watch_free(k->watch);
+    k->watch = NULL;
+    fd_close(&k->ctl);
+}
+
+/* To the keeper that waits, if there is one. */
+static bool spare_send(struct kid *k)
+{
+    int ctl = all.spare;
+
+    if (ctl < 0)
+        return false;
+    all.spare = -1;
+    if (ctl_watch(k, ctl) && give_send(ctl, k->give, GIVE_CTL))
+        return true;
+    ctl_close(k);
+    k->pub.err = (struct err){ 0 };
+    return false;
+}
+
+/* A control socket for a new keeper. */
+static bool ctl_open(struct kid *k)
+{
+    struct err *e = &k->pub.err;
+    int p[2];
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, p) != 0)
+        return err_set(e, ERR_SPAWN, "cannot start '%s': %s", k->name, strerror(errno));
+    k->give[GIVE_CTL] = p[1];
+    return ctl_watch(k, p[0]);
+}
 
 /* Hand it to the warden, now or when that has room again. */
 static void kid_send(struct kid *k)
@@ -417,10 +478,6 @@ static bool open_fds(struct kid *k, const struct child_opts *o)
         k->err.fd = p[0];
         k->give[GIVE_ERR] = p[1];
     }
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, p) != 0)
-        return false;
-    k->ctl = p[0];
-    k->give[GIVE_CTL] = p[1];
     k->give[GIVE_CWD] = o->cwd < 0 ? open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)
                                    : fcntl(o->cwd, F_DUPFD_CLOEXEC, 3);
     return k->give[GIVE_CWD] >= 0;
@@ -451,11 +508,12 @@ static bool kid_start(struct kid *k, const struct child_opts *o)
         return err_set(e, ERR_SPAWN, "cannot start '%s': %s", k->name, strerror(errno));
     if (!stream_watch(&k->out, e) || !stream_watch(&k->err, e))
         return false;
-    k->watch = watch_new(all.loop, k->ctl, on_ctl, k, e);
-    if (!k->watch)
+    if (spare_send(k))
+        give_close(k);
+    else if (ctl_open(k))
+        kid_send(k);
+    else
         return false;
-    watch_set(k->watch, WATCH_READ);
-    kid_send(k);
     if (k->timeout_ms)
         k->timer = timer_start(all.loop, k->timeout_ms, on_deadline, k);
     return true;
@@ -517,6 +575,7 @@ void child_stop_all(struct loop *l)
     }
     timer_cancel(all.retry);
     all.retry = NULL;
+    fd_close(&all.spare);
     line_close(&all.line, STOP_MS);
     all.loop = NULL;
 }

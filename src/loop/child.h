@@ -1,7 +1,7 @@
 /* child.h: commands, and the warden that answers for them.
  *
  * The first spawn starts the warden, our own binary again, which holds a
- * socket from us. For each child it forks a keeper: a subreaper that starts
+ * socket from us. For each child it has a keeper: a subreaper that starts
  * the command in a session of its own, waits for it, then kills and reaps
  * whatever is left below it (setsid and double forks included) before it
  * reports. When we die, by kill -9 too, every keeper sees its line to us

@@ -3,6 +3,9 @@
  * It is a process of its own because only a subreaper can tell whose orphan
  * came back, and because it can fchdir and set up 0, 1 and 2 for itself: each
  * step that fails is then known by name, which posix_spawn alone cannot say.
+ * It takes a next command only when waitpid has said that no child is left, so
+ * each command has a subreaper to itself; one that failed to start a command
+ * or could not kill all of it ends, and the warden looks around.
  *
  * It sleeps in poll on two descriptors: signals and the control socket. It
  * decides nothing: deadlines and cancelling are pith's. */
@@ -12,7 +15,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,6 +26,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/mem.h"
+#include "loop/give.h"
 #include "loop/orphans.h"
 #include "loop/warden.h"
 
@@ -35,12 +38,15 @@ struct keeper {
     int status;
 };
 
-void keeper_report(int ctl, int kind, int status, int error)
+static void report(int ctl, struct warden_record r)
 {
-    struct warden_record r = { kind, status, error };
-
     while (send(ctl, &r, sizeof r, MSG_NOSIGNAL) < 0 && errno == EINTR)
         ;
+}
+
+void keeper_report(int ctl, int kind, int status, int error)
+{
+    report(ctl, (struct warden_record){ kind, status, error, 0 });
 }
 
 void keeper_clear(int sigs)
@@ -51,54 +57,72 @@ void keeper_clear(int sigs)
         ;
 }
 
-/* argv and the environment, out of the request; NULL if it is damaged. The
- * environment begins after argv's NULL. */
-static char **request_read(int fd, uint32_t *argc)
+/* argv and the environment, as they lie in the request; the environment begins
+ * after argv's NULL. */
+struct request {
+    char *map, **argv;
+    size_t size;
+    uint32_t argc;
+};
+
+static void request_done(struct request *r)
+{
+    free(r->argv);
+    if (r->map)
+        munmap(r->map, r->size);
+}
+
+/* Gives false if it is damaged. */
+static bool request_read(struct request *r, int fd)
 {
     struct warden_request head;
     struct stat st;
-    char *p, *end, **v;
+    char *p, *end;
     size_t n = 0;
 
     if (fstat(fd, &st) != 0 || st.st_size < (off_t)sizeof head)
-        return NULL;
-    p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        return false;
+    p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
     if (p == MAP_FAILED)
-        return NULL;
+        return false;
+    r->map = p;
+    r->size = (size_t)st.st_size;
     end = p + st.st_size;
     memcpy(&head, p, sizeof head);
     p += sizeof head;
     if (head.argc == 0 || end[-1] != '\0' || (size_t)head.argc + head.envc > (size_t)(end - p))
-        return NULL;
+        return false;
 
-    v = xcalloc((size_t)head.argc + head.envc + 2, sizeof *v);
+    r->argc = head.argc;
+    r->argv = xcalloc((size_t)head.argc + head.envc + 2, sizeof *r->argv);
     for (size_t i = 0; i < (size_t)head.argc + head.envc && p < end; i++) {
         if (i == head.argc)
             n++;
-        v[n++] = p;
+        r->argv[n++] = p;
         p += strlen(p) + 1;
     }
-    *argc = head.argc;
-    return p == end ? v : NULL;
+    return p == end;
 }
 
-/* Signals as a fresh process has them, and a session of its own. */
+/* In a session of its own, with no signal blocked; none is handled or ignored
+ * here, since the warden was started so. vfork and not posix_spawn, which asks
+ * the kernel about every signal; with all of them blocked it is as safe.
+ * Gives 0 or errno. */
 static int spawn(struct keeper *k, char **argv, char **env)
 {
-    posix_spawnattr_t attr;
-    sigset_t set;
-    int rc;
+    volatile int failed = 0;
+    sigset_t none;
 
-    posix_spawnattr_init(&attr);
-    posix_spawnattr_setflags(&attr,
-                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    sigfillset(&set);
-    posix_spawnattr_setsigdefault(&attr, &set);
-    sigemptyset(&set);
-    posix_spawnattr_setsigmask(&attr, &set);
-    rc = posix_spawnp(&k->pid, argv[0], NULL, &attr, argv, env);
-    posix_spawnattr_destroy(&attr);
-    return rc;
+    sigemptyset(&none);
+    k->pid = vfork();
+    if (k->pid == 0) {
+        setsid();
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        execvpe(argv[0], argv, env);
+        failed = errno;
+        _exit(127);
+    }
+    return k->pid < 0 ? errno : failed;
 }
 
 /* 0 is /dev/null already, since the warden's is. */
@@ -173,24 +197,29 @@ static bool sweep(struct keeper *k)
     }
 }
 
-static void start_failed(struct keeper *k, int kind, int error)
+static noreturn void start_failed(struct keeper *k, int kind, int error)
 {
     keeper_report(k->ctl, kind, 0, error);
     _exit(0);
 }
 
+/* The command holds what it needs by now; we hold on to nothing, least of all
+ * its pipes and its folder. */
+static void let_go(const int *give)
+{
+    for (int i = 0; i < GIVE_CTL; i++)
+        close(give[i]);
+    if (dup2(0, 1) < 0 || dup2(0, 2) < 0 || chdir("/") != 0)
+        _exit(1);
+}
+
 static void start(struct keeper *k, const int *give)
 {
-    uint32_t argc;
-    char **argv;
+    struct request r = { 0 };
     int rc;
 
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
-        start_failed(k, WARDEN_NO_FORK, errno);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    prctl(PR_SET_NAME, "pith-keeper");
-    argv = request_read(give[GIVE_REQUEST], &argc);
-    if (!argv)
+    k->status = SIGKILL;
+    if (!request_read(&r, give[GIVE_REQUEST]))
         start_failed(k, WARDEN_NO_FORK, EBADMSG);
     if (fchdir(give[GIVE_CWD]) != 0)
         start_failed(k, WARDEN_NO_CWD, errno);
@@ -198,27 +227,50 @@ static void start(struct keeper *k, const int *give)
         start_failed(k, WARDEN_NO_FORK, errno);
     if (told_to_stop(k))
         start_failed(k, WARDEN_NOT_RUN, 0);
-    rc = spawn(k, argv, argv + argc + 1);
+    rc = spawn(k, r.argv, r.argv + r.argc + 1);
     if (rc != 0)
-        start_failed(k, WARDEN_NO_EXEC, rc);
-    free(argv);
-    for (int i = 0; i < GIVE_COUNT; i++) {
-        if (i != GIVE_CTL)
-            close(give[i]);
-    }
-    close(1);
-    close(2);
+        start_failed(k, k->pid < 0 ? WARDEN_NO_FORK : WARDEN_NO_EXEC, rc);
+    let_go(give);
+    request_done(&r);
 }
 
-noreturn void keeper_run(const int *give, int sigs, pid_t warden)
+/* Gives false when there will be none. */
+static bool wait_for_next(struct keeper *k, int *give)
 {
-    struct keeper k = { .ctl = give[GIVE_CTL], .sigs = sigs, .warden = warden, .status = SIGKILL };
+    struct pollfd p[2] = { { .fd = k->sigs, .events = POLLIN },
+                           { .fd = k->ctl, .events = POLLIN } };
+
+    for (;;) {
+        if (getppid() != k->warden)
+            return false;
+        switch (give_take(k->ctl, give, GIVE_CTL)) {
+        case GIVE_TAKEN:
+            return true;
+        case GIVE_GONE:
+            return false;
+        case GIVE_NOTHING:
+            break;
+        }
+        poll(p, 2, -1);
+        keeper_clear(k->sigs);
+    }
+}
+
+noreturn void keeper_run(int *give, int sigs, pid_t warden)
+{
+    struct keeper k = { .ctl = give[GIVE_CTL], .sigs = sigs, .warden = warden };
     bool clean;
     int kind;
 
-    start(&k, give);
-    kind = wait_for_end(&k);
-    clean = sweep(&k);
-    keeper_report(k.ctl, kind, k.status, 0);
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+        start_failed(&k, WARDEN_NO_FORK, errno);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    prctl(PR_SET_NAME, "pith-keeper");
+    do {
+        start(&k, give);
+        kind = wait_for_end(&k);
+        clean = sweep(&k);
+        report(k.ctl, (struct warden_record){ kind, k.status, 0, clean });
+    } while (clean && wait_for_next(&k, give));
     _exit(clean ? 0 : 1);
 }

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/mem.h"
+#include "loop/give.h"
 #include "loop/warden.h"
 
 static int spawn_warden(pid_t *pid, int sock)
@@ -69,26 +70,6 @@ static bool line_open(struct line *n, struct err *e)
     return true;
 }
 
-static ssize_t send_give(int sock, const int *give)
-{
-    union {
-        char room[CMSG_SPACE(GIVE_COUNT * sizeof(int))];
-        struct cmsghdr align;
-    } u = { 0 };
-    char b = 'c';
-    struct iovec iov = { &b, 1 };
-    struct msghdr m = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = u.room, .msg_controllen = sizeof u.room
-    };
-    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(GIVE_COUNT * sizeof(int));
-    memcpy(CMSG_DATA(c), give, GIVE_COUNT * sizeof(int));
-    return sendmsg(sock, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
 /* The other end is gone, so the warden is dead or dying: it opens no files
  * that could hold it up. Killing makes sure that waiting is short. */
 static void line_bury(struct line *n)
@@ -105,7 +86,7 @@ enum line_result line_send(struct line *n, const int *give, struct err *e)
     for (int tries = 0; tries < 2; tries++) {
         if (n->sock < 0 && !line_open(n, e))
             return LINE_FAILED;
-        if (send_give(n->sock, give) >= 0)
+        if (give_send(n->sock, give, GIVE_COUNT))
             return LINE_SENT;
         switch (errno) {
         case EAGAIN:

@@ -27,6 +27,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/mem.h"
+#include "loop/give.h"
 #include "loop/keeper.h"
 #include "loop/orphans.h"
 #include "loop/warden.h"
@@ -109,7 +110,7 @@ static void sweep(struct warden *w)
     }
 }
 
-static void keep(struct warden *w, const int *give)
+static void keep(struct warden *w, int *give)
 {
     pid_t warden = getpid(), pid = fork();
 
@@ -135,38 +136,16 @@ static void keep(struct warden *w, const int *give)
     }
 }
 
-/* One packet. Gives false when pith is gone. One that lost descriptors (we had
- * no room for them) is dropped; pith sees its control socket close. */
+/* One packet. Gives false when pith is gone. Of one that was damaged on its way
+ * pith sees the control socket close. */
 static bool receive(struct warden *w)
 {
-    union {
-        char room[CMSG_SPACE(GIVE_COUNT * sizeof(int))];
-        struct cmsghdr align;
-    } u;
-    char b;
-    struct iovec iov = { &b, 1 };
-    struct msghdr m = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = u.room, .msg_controllen = sizeof u.room
-    };
-    struct cmsghdr *c;
     int give[GIVE_COUNT];
-    size_t n = 0;
-    ssize_t got = recvmsg(w->sock, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    enum give_result got = give_take(w->sock, give, GIVE_COUNT);
 
-    if (got <= 0)
-        return got < 0 && (errno == EAGAIN || errno == EINTR);
-    c = CMSG_FIRSTHDR(&m);
-    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
-        n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        memcpy(give, CMSG_DATA(c), n * sizeof(int));
-    }
-    if (n == GIVE_COUNT) {
+    if (got == GIVE_TAKEN)
         keep(w, give);
-    } else {
-        for (size_t i = 0; i < n; i++)
-            close(give[i]);
-    }
-    return true;
+    return got != GIVE_GONE;
 }
 
 static int watch_over(struct warden *w)

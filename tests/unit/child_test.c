@@ -619,6 +619,93 @@ static void warden_killed(void)
     CHECK_STR(bash("echo again", usual)->out, "again\n");
 }
 
+/* The keeper that waits for a next command; 0: none. */
+static pid_t spare_pid(pid_t pith)
+{
+    pid_t warden = warden_pid(pith), pid = 0;
+
+    return warden && find(warden, NULL, &pid, 1) == 1 ? pid : 0;
+}
+
+static void spare_used(void)
+{
+    char dir[] = "/tmp/child_test.XXXXXX", path[64], at[64] = "", fds[64];
+    struct child_opts o = usual;
+    pid_t spare;
+    struct got *g;
+
+    bash("true", usual);
+    spare = spare_pid(getpid());
+    CHECK(spare != 0);
+    CHECK(atoi(bash("echo $PPID", usual)->out) == spare);
+
+    /* It keeps neither the folder nor a pipe, nor what the command ran away with. */
+    CHECK(mkdtemp(dir) != NULL);
+    o.cwd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    g = bash(with_tag("setsid sleep @ & (setsid sleep @ &); sleep 0.05; echo $PPID; exit 9"), o);
+    close(o.cwd);
+    CHECK(atoi(g->out) == spare && g->c.status == 9 && left() == 0);
+    snprintf(path, sizeof path, "/proc/%d/cwd", (int)spare);
+    CHECK(readlink(path, at, sizeof at - 1) > 0);
+    CHECK_STR(at, "/");
+    CHECK(rmdir(dir) == 0);
+    snprintf(fds, sizeof fds, "ls /proc/%d/fd | wc -l", (int)spare);
+    CHECK_STR(bash(fds, usual)->out, "5\n"); /* 0, 1, 2, signals, control */
+    g = bash("ls /proc/self/fd; pwd", usual);
+    CHECK(strncmp(g->out, "0\n1\n2\n3\n/", 9) == 0);
+    CHECK(atoi(bash("echo $PPID", usual)->out) == spare);
+    CHECK(find(spare, NULL, NULL, 0) == 0);
+}
+
+static struct child *late;
+
+static bool kill_late(void *arg, struct str piece)
+{
+    (void)arg;
+    (void)piece;
+    sleep_ms(20); /* it has ended, and its keeper has said so */
+    child_kill(late);
+    return true;
+}
+
+/* A word to kill that comes too late is not meant for the next command. */
+static void late_kill(void)
+{
+    struct child_opts o = { .on_out = kill_late };
+    pid_t spare = spare_pid(getpid());
+    struct got g;
+
+    for (int i = 0; i < 5; i++) {
+        late = start_bash("echo x", o, &g);
+        wait_for(5000);
+        CHECK(g.c.outcome == CHILD_CANCELLED);
+        CHECK_STR(bash("sleep 0.02; echo next", usual)->out, "next\n");
+    }
+    CHECK(spare_pid(getpid()) == spare);
+}
+
+static void spare_dies(void)
+{
+    pid_t spare = spare_pid(getpid());
+
+    kill(spare, SIGKILL);
+    for (int i = 0; i < 200 && spare_pid(getpid()) == spare; i++)
+        sleep_ms(5);
+    sleep_ms(20);
+    CHECK_STR(bash("echo again", usual)->out, "again\n");
+    CHECK(spare_pid(getpid()) != 0 && spare_pid(getpid()) != spare);
+
+    spare = spare_pid(getpid());
+    kill(spare, SIGSTOP); /* nobody stops a keeper */
+    CHECK_STR(bash("echo again", usual)->out, "again\n");
+
+    kill(warden_pid(getpid()), SIGKILL);
+    for (int i = 0; i < 200 && alive(spare); i++)
+        sleep_ms(5);
+    CHECK(!alive(spare));
+    CHECK_STR(bash("echo again", usual)->out, "again\n");
+}
+
 /* A second pith: this binary, started to be killed with -9. */
 static int be_pith(void)
 {
@@ -657,6 +744,33 @@ static void pith_killed(void)
     CHECK(!alive(warden));
     while (n > 0)
         CHECK(!alive(keepers[--n]));
+}
+
+/* One that has run something and now does nothing. */
+static int be_idle_pith(void)
+{
+    l = loop_new(NULL);
+    bash("true", usual);
+    loop_run(l);
+    return 1;
+}
+
+static void idle_pith_killed(void)
+{
+    char *argv[] = { "child_test", "be-idle-pith", NULL };
+    pid_t pid = 0, warden, spare = 0;
+    int i;
+
+    CHECK(posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ) == 0);
+    for (i = 0; i < 500 && !(spare = spare_pid(pid)); i++)
+        sleep_ms(10);
+    warden = warden_pid(pid);
+    CHECK(warden && spare);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    for (i = 0; i < 200 && (alive(warden) || alive(spare)); i++)
+        sleep_ms(10);
+    CHECK(!alive(warden) && !alive(spare));
 }
 
 static void stop(void *arg)
@@ -778,6 +892,8 @@ int main(int argc, char **argv)
         return status;
     if (argc == 2 && strcmp(argv[1], "be-pith") == 0)
         return be_pith();
+    if (argc == 2 && strcmp(argv[1], "be-idle-pith") == 0)
+        return be_idle_pith();
 
     signal(SIGPIPE, SIG_IGN); /* as pith does */
     snprintf(tag, sizeof tag, "77%07d", (int)getpid());
@@ -804,7 +920,11 @@ int main(int argc, char **argv)
     TEST("a keeper shrugs off TERM, INT and STOP", keeper_unharmed);
     TEST("a killed warden loses its commands, which are killed; the next start has a new one",
          warden_killed);
+    TEST("one keeper serves commands one after the other, and keeps nothing of them", spare_used);
+    TEST("a kill that comes too late does not hit the next command", late_kill);
+    TEST("a waiting keeper may die, alone or with the warden", spare_dies);
     TEST("kill -9 of pith leaves nothing", pith_killed);
+    TEST("nor does it leave a keeper that waits", idle_pith_killed);
     TEST("stopping all leaves nothing and calls nobody", stop_all);
     TEST("fifty commands at once", many);
     TEST("a slow warden is waited for, the 257th command refused", too_many);
