@@ -31,7 +31,7 @@ static void replace_invalid(char *s, size_t n)
  * and with a byte to spare, to see whether the cut falls inside a character. */
 bool err_set(struct err *e, enum err_code code, const char *fmt, ...)
 {
-    char text[sizeof e->msg + 1];
+    char text[sizeof((struct err){ 0 }.msg) + 1];
     size_t n;
     va_list ap;
 
