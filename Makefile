@@ -61,7 +61,7 @@ $(B)/llhttp/%.o: $(LLHTTP_DIR)/%.c
 DEBIAN    := $(shell . /etc/os-release 2>/dev/null && echo $$VERSION_ID)
 BUILD_PKG := libuv1-dev libpcre2-dev libcurl4-openssl-dev libssl-dev \
              $(if $(filter 12,$(DEBIAN)),node-llhttp,libllhttp-dev)
-TEST_PKG  := ripgrep libjson-c-dev openssl git clang-format cppcheck \
+TEST_PKG  := ripgrep curl openssl libjson-c-dev git clang-format cppcheck \
              $(if $(shell command -v node),,nodejs) $(if $(shell command -v npm),,npm)
 FUZZ_PKG  := clang libclang-rt-dev
 BENCH_PKG := nginx-light wrk hyperfine ripgrep

@@ -70,6 +70,14 @@ export function serverEnv(home, extra = {}) {
   }
 }
 
+// name -> token, of the settings folder; empty before the first is made.
+export function tokens(home) {
+  const file = path.join(home.dir, 'settings', 'tokens')
+  if (!fs.existsSync(file)) return new Map()
+  const lines = fs.readFileSync(file, 'utf8').split('\n').filter(Boolean)
+  return new Map(lines.map((line) => line.split(' ')))
+}
+
 // Every report a sanitizer wrote, of the server or of a process it started.
 export function sanitizerReports(home) {
   const dir = path.join(home.dir, 'san')

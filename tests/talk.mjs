@@ -16,7 +16,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startPruner } from './pruner_server.mjs'
-import { PITH, SAN, SLOW, commands, killMarked, leftBehind, makeHome, removeHome } from './server.mjs'
+import { PITH, SAN, SLOW, commands, killMarked, leftBehind, makeHome, removeHome, tokens } from './server.mjs'
 import { sanitizerReports, serverEnv, sleep, startServer, stopped, until, waitReady, within } from './server.mjs'
 
 const HERE = path.dirname(fileURLToPath(import.meta.url))
@@ -119,7 +119,8 @@ class Run {
   }
 
   text(raw) {
-    return repeat(raw).replaceAll('$ROOT', this.home.root).replaceAll('$HOME', this.home.dir)
+    const plain = repeat(raw).replaceAll('$ROOT', this.home.root).replaceAll('$HOME', this.home.dir)
+    return plain.replace(/\$TOKEN(?::([a-z]+))?/g, (_, name) => tokens(this.home).get(name ?? 'default'))
   }
 
   json(raw) {
@@ -140,7 +141,8 @@ class Run {
 
   start(flags) {
     this.flags = words(this.text(flags))
-    this.server = startServer(this.kind, this.home, { flags: this.flags, env: this.env, ...this.exe })
+    const how = { flags: this.flags, env: this.env, locked: this.locked, ...this.exe }
+    this.server = startServer(this.kind, this.home, how)
     if (this.kind === 'stdio') this.server.onLine = (line) => this.take(line, 0)
   }
 
@@ -289,11 +291,18 @@ class Run {
     }
     const wrong = this.killed ? await leftBehind(this.server) : await stopped(this.server)
     await until(1000, () => this.waiting.size === 0) // an answer may be on its way still
+    this.mustKeepSecrets(this.server.out.join('\n') + this.server.err)
     if (this.kind === 'http' && this.server.out.some((l) => !isJson(l)))
       this.trouble ??= `stdout is not only JSON lines: ${show(this.server.out.find((l) => !isJson(l)))}`
     this.server = null
     this.killed = this.ending = this.termed = false
     return (wrong + (this.trouble ? `\n${this.trouble}` : '')).trim()
+  }
+
+  // A token, also one from before a change, is in nothing that a server writes.
+  mustKeepSecrets(text) {
+    for (const token of [...tokens(this.home).values(), ...(this.oldTokens ?? [])])
+      if (token && text.includes(token)) this.trouble ??= 'the server wrote a token to its log'
   }
 
   leftOver() {
@@ -387,6 +396,7 @@ const actions = {
     run.start(flags.join(' '))
     const how = await within(REPLY_MS, run.server.exited)
     const err = run.server.err
+    run.mustKeepSecrets(run.server.out.join('\n') + err)
     if (!how) run.server.child.kill('SIGKILL')
     run.server = null
     if (how?.code !== +code || !err.includes(why))
@@ -402,9 +412,9 @@ const actions = {
   status: (run, { rest }) => run.expectStatus(+rest),
   header: (run, { rest }) => {
     const [, name, value] = /^([^:]+):\s*(.*)$/.exec(rest)
-    run.headers[name] = value
+    run.headers[name] = run.text(value)
   },
-  path: (run, { rest }) => void (run.path = rest),
+  path: (run, { rest }) => void (run.path = run.text(rest)),
   http: (run, { rest }) => {
     const [, method, where, body] = /^(\S+) (\S+)\s?(.*)$/s.exec(run.text(rest))
     return run.http(method, where, body ? Buffer.from(body) : undefined, {})
@@ -415,6 +425,22 @@ const actions = {
     const [, name, want] = /^([^:]+):\s*(.*)$/.exec(rest)
     const got = run.answer.headers[name.toLowerCase()]
     if (!new RegExp(`^${want}$`).test(got)) throw new Wrong(`want ${name}: ${want}, got ${show(got)}`)
+  },
+  // This server wants a token: $TOKEN is `default`, $TOKEN:ci another.
+  locked: (run) => void (run.locked = true),
+  signal: (run, { rest }) => void run.server.child.kill(rest),
+  // The server as `make run` starts it; the curl line of its banner is run as a
+  // shell would, and what it prints is the answer. The block is in the banner.
+  paste: async (run, { rest, block }) => {
+    run.start(`--log-format text ${rest}`)
+    const said = () => run.server.out.join('\n')
+    await until(REPLY_MS, () => said().includes('Ctrl-C') || run.server.end)
+    const line = run.server.out.find((l) => l.includes('curl '))
+    for (const want of block) if (!said().includes(want)) throw new Wrong(`no '${want}' in ${said()}`)
+    run.mustKeepSecrets(said())
+    const got = spawnSync('sh', ['-c', line ?? 'false'], { env: { PATH: process.env.PATH }, encoding: 'utf8' })
+    run.take(got.stdout, 200)
+    run.server.out = [] // a banner is not JSON
   },
   nobody: (run) => {
     if (run.answer.body.length) throw new Wrong(`want no body, got ${show(run.answer.body.toString())}`)
@@ -459,6 +485,7 @@ const actions = {
   },
   // `$ call bash "cmd=echo hi"` runs the program itself; the block is what it prints.
   $: (run, { rest, block }) => {
+    run.oldTokens = [...(run.oldTokens ?? []), ...tokens(run.home).values()]
     const got = spawnSync(run.exe.exe, words(run.text(rest)), {
       cwd: run.home.root,
       env: serverEnv(run.home, run.env),

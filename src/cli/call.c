@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include "base/log.h"
 #include "call/args.h"
+#include "call/principal.h"
 #include "call/render.h"
 
 enum { MAX_ARGS = 1 << 24 };
@@ -183,6 +184,7 @@ static int run_call(struct house *h, const struct tool *t, struct str args)
         call_free(c);
     } else {
         r.call = c;
+        c->principal = principal_local();
         c->reply = on_reply;
         c->dropped = on_dropped;
         c->reply_arg = &r;

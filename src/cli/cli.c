@@ -18,6 +18,7 @@ static const struct command commands[] = {
     { "stdio", "", FOR_STDIO, cmd_stdio, "speak MCP over stdin and stdout" },
     { "call", "TOOL [key=value ...]", FOR_CALL, cmd_call, "call one tool and print its answer" },
     { "tools", "[TOOL]", FOR_TOOLS, cmd_tools, "list the tools, or explain one" },
+    { "token", "", FOR_TOKEN, cmd_token, "show the token of the HTTP server, or change it" },
     { 0 },
 };
 
@@ -145,6 +146,7 @@ int cli_main(int argc, char **argv, const struct registry *registry)
     const char *self = argc > 0 ? argv[0] : "pith", *slash = strrchr(self, '/');
     const struct command *c;
 
+    h.self = self;
     h.as_jeeves = strcmp(slash ? slash + 1 : self, "jeeves-mcp-pruner") == 0;
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         cli_print(STR("pith " PITH_VERSION "\n"));

@@ -10,8 +10,9 @@ struct house {
     struct site site;
     const struct profile *profile;
     const struct registry *registry;
-    bool as_jeeves; /* started under the name jeeves-mcp-pruner */
-    char **env;     /* site.env's memory */
+    const char *self; /* argv[0] */
+    bool as_jeeves;   /* started under the name jeeves-mcp-pruner */
+    char **env;       /* site.env's memory */
     char *rg;
 };
 

@@ -43,7 +43,7 @@ static const struct row rows[OPT_COUNT] = {
     [OPT_STORE] = { "store", "DIR", O_TEXT, RUNNING, NULL, .bad = "invalid_store",
                     .text = "where outputs are kept (not used yet)" },
     [OPT_NO_AUTH] = { "no-auth", NULL, O_FLAG, FOR_SERVE, NULL, .bad = "invalid_flag",
-                      .text = "no token; only the active profile is served" },
+                      .text = "no token, loopback only; only the active profile is served" },
     [OPT_LOG_FORMAT] = { "log-format", "FORM", O_CHOICE, SERVERS, NULL, .choices = "json text",
                          .bad = "invalid_log_format",
                          .text = "json or text (a terminal's default)" },
@@ -84,6 +84,14 @@ static const struct row rows[OPT_COUNT] = {
                        .text = "as docs/TOOLS.md" },
     [OPT_JSON] = { "json", NULL, O_FLAG, FOR_CALL, NULL, .bad = "invalid_flag",
                    .text = "the whole result as JSON" },
+    [OPT_NAME] = { "name", "NAME", O_TEXT, FOR_TOKEN, "default", .bad = "invalid_name",
+                   .text = "which token; one that is not there yet is made" },
+    [OPT_FOR] = { "for", "PROFILE", O_TEXT, FOR_TOKEN, NULL, .bad = "invalid_profile",
+                  .text = "a token that opens only this profile" },
+    [OPT_ROTATE] = { "rotate", NULL, O_FLAG, FOR_TOKEN, NULL, .bad = "invalid_flag",
+                     .text = "give it a new secret and show that" },
+    [OPT_REMOVE] = { "remove", NULL, O_FLAG, FOR_TOKEN, NULL, .bad = "invalid_flag",
+                     .text = "remove it" },
 };
 
 static bool bad(const struct row *r, const char *where, const char *value, struct err *e)

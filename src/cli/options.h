@@ -33,10 +33,14 @@ enum option {
     OPT_ASK_TIMEOUT,
     OPT_MARKDOWN,
     OPT_JSON,
+    OPT_NAME,
+    OPT_FOR,
+    OPT_ROTATE,
+    OPT_REMOVE,
     OPT_COUNT
 };
 
-enum { FOR_SERVE = 1, FOR_STDIO = 2, FOR_CALL = 4, FOR_TOOLS = 8 };
+enum { FOR_SERVE = 1, FOR_STDIO = 2, FOR_CALL = 4, FOR_TOOLS = 8, FOR_TOKEN = 16 };
 
 struct settings {
     const char *text[OPT_COUNT]; /* NULL: neither given nor a default */

@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/log.h"
+#include "cli/banner.h"
+#include "cli/home.h"
 #include "mcp/door_http.h"
 
 enum { STOP_MS = 5000, LOOK_MS = 20 };
@@ -16,6 +18,8 @@ struct server {
     struct mcp mcp;
     struct door_http door;
     struct http_server *http;
+    struct auth *auth; /* NULL: no token is asked for */
+    int terminal;      /* a descriptor of ours that was one at the start, -1: none */
     struct timer *look;
     uint64_t deadline; /* of a stop under way, 0: none */
 };
@@ -29,15 +33,16 @@ static bool is_loopback(const char *host)
     return strcmp(host, "::1") == 0;
 }
 
-/* Which address may be served? Off loopback a token and TLS are needed, and
- * the token is not there yet. */
-static bool may_serve(const char *host, struct err *e)
+/* Off loopback everything that is said can be heard and anybody may knock: no
+ * token or no TLS, no start. */
+static bool may_serve(const char *host, bool token, bool tls, struct err *e)
 {
-    return is_loopback(host) ||
-           err_set(e, ERR_CONFIG,
-                   "invalid_host: '%s' is not a loopback address (127.0.0.1 or ::1); others "
-                   "need a token and TLS, and there is no token yet",
-                   host);
+    if (is_loopback(host) || (token && tls))
+        return true;
+    return err_set(e, ERR_CONFIG,
+                   "invalid_host: '%.60s' is not a loopback address (127.0.0.1 or ::1); others "
+                   "need %s",
+                   host, token ? "TLS: --tls-cert and --tls-key" : "a token: not --no-auth");
 }
 
 /* 1,024 connections do not fit a soft limit of 1,024 files. */
@@ -80,25 +85,52 @@ static void on_signal(void *arg)
     s->look = timer_start(s->h->loop, 0, look, s);
 }
 
-/* --- new certificates: connections under way keep theirs --- */
+/* --- SIGHUP --- */
 
-static void on_hangup(void *arg)
+/* A terminal that closes sends the same signal as `kill -HUP`, and whoever
+ * closed it wants us gone. */
+static bool terminal_closed(const struct server *s)
 {
-    struct server *s = arg;
-    struct err err;
+    return s->terminal >= 0 && !isatty(s->terminal);
+}
+
+static void say_reloaded(const char *event, const char *failed, bool ok, const struct err *e)
+{
     struct buf b;
     struct json_out o = json_out(&b);
 
-    if (http_tls_reload(s->http, &err)) {
-        log_event(LOG_INFO, "tls.reloaded", NULL, (struct str){ 0 });
+    if (ok) {
+        log_event(LOG_INFO, event, NULL, STR("{}"));
         return;
     }
-    buf_init(&b, 1 << 16);
+    buf_init(&b, 4096);
     json_obj(&o);
-    json_kv_strz(&o, "message", err.msg);
+    json_kv_strz(&o, "message", e->msg);
     json_obj_end(&o);
-    log_event(LOG_ERROR, "tls.reload_failed", NULL, buf_str(&b));
+    log_event(LOG_ERROR, failed, NULL, buf_str(&b));
     buf_done(&b);
+}
+
+/* A file that is wrong changes nothing: the old tokens and certificates stay
+ * good, and connections under way keep theirs in any case. */
+static void reload(struct server *s)
+{
+    struct err e;
+
+    if (s->auth)
+        say_reloaded("auth.reloaded", "auth.reload_failed", auth_reload(s->auth, &e), &e);
+    if (s->h->set.text[OPT_TLS_CERT])
+        say_reloaded("tls.reloaded", "tls.reload_failed", http_tls_reload(s->http, &e), &e);
+}
+
+static void on_hup(void *arg)
+{
+    struct server *s = arg;
+
+    if (terminal_closed(s))
+        on_signal(s);
+    else
+        reload(s);
 }
 
 /* What is still under way is cancelled, and its end awaited: a call owns
@@ -134,65 +166,24 @@ static void say_ready(struct server *s, int port)
     buf_done(&b);
 }
 
-/* Each on a line of its own: the log writes lines whole or not at all. */
-static void say_lines(const char *text)
+/* A door without a lock says so, whatever the reason. */
+static void say_open(void)
 {
-    char line[512];
+    log_event(LOG_WARN, "mcp_pruner.no_token", NULL,
+              STR("{\"message\":\"no token is asked for: any program of this machine may call\"}"));
+}
 
-    for (size_t n; *text; text += n + (text[n] == '\n')) {
-        n = strcspn(text, "\n");
-        snprintf(line, sizeof line, "%.*s", (int)n, text);
-        log_line(line);
+static void say_started(struct server *s, bool json)
+{
+    int port = http_port(s->http);
+
+    if (!json) {
+        banner_say(s->h, port, s->auth != NULL);
+        return;
     }
-}
-
-/* Where it is, as a client is told; without TCP, for curl at the socket. */
-static void make_url(char url[128], const struct settings *set, int port)
-{
-    const char *host = set->text[OPT_HOST];
-    bool v6 = strchr(host, ':') != NULL;
-
-    if (port)
-        snprintf(url, 128, "http%s://%s%s%s:%d", set->text[OPT_TLS_CERT] ? "s" : "", v6 ? "[" : "",
-                 host, v6 ? "]" : "", port);
-    else
-        snprintf(url, 128, "http://localhost");
-}
-
-static void say_clients(struct buf *b, const char *url)
-{
-    buf_adds(b, "\nAny program of this machine may call it: it has no token yet.\n\nAdd it to\n");
-    buf_addf(b, "  Claude Code   claude mcp add -t http pith %s/mcp\n", url);
-    buf_addf(b, "  Codex         codex mcp add pith --url %s/mcp\n", url);
-    buf_addf(b, "  Gemini CLI    gemini mcp add -t http pith %s/mcp\n", url);
-}
-
-static void say_banner(struct server *s, int port)
-{
-    const struct settings *set = &s->h->set;
-    const char *socket = set->text[OPT_SOCKET];
-    char url[128];
-    struct buf b;
-
-    make_url(url, set, port);
-    buf_init(&b, 1 << 16);
-    buf_addf(&b, "pith " PITH_VERSION " serves %s at ", s->h->site.root.path);
-    if (port)
-        buf_addf(&b, "%s/mcp%s", url, socket ? " and " : "");
-    if (socket)
-        buf_addf(&b, "the socket %s", socket);
-    buf_addf(&b, " (profile %s)\n", s->h->profile->name);
-    if (port)
-        say_clients(&b, url);
-    buf_addf(
-        &b,
-        "\nTry it\n  curl -s%s%s %s/mcp -H 'Content-Type: application/json' -d "
-        "'{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"bash\","
-        "\"arguments\":{\"cmd\":\"uname -a\"}}}'\n",
-        port ? "" : " --unix-socket ", port ? "" : socket, url);
-    buf_adds(&b, "\nCtrl-C stops it.");
-    say_lines(b.data);
-    buf_done(&b);
+    say_ready(s, port);
+    if (!s->auth)
+        say_open();
 }
 
 static bool choose_log(struct house *h)
@@ -213,6 +204,7 @@ static void open_door(struct server *s)
                            .registry = h->registry,
                            .ask_ms = (unsigned)num[OPT_ASK_TIMEOUT] * 1000 };
     s->door = (struct door_http){ .mcp = &s->mcp,
+                                  .auth = s->auth,
                                   .profile = h->profile,
                                   .only_active = h->as_jeeves || num[OPT_NO_AUTH],
                                   .only_jeeves = h->as_jeeves,
@@ -225,6 +217,19 @@ static void open_door(struct server *s)
                                              .window_ms = (unsigned)num[OPT_RESUME_WINDOW] * 1000,
                                              .heartbeat_ms = s->door.heartbeat_ms });
     clock_iso(s->door.started_at);
+}
+
+/* jeeves-mcp-pruner has no token, as its seed says. */
+static bool open_tokens(struct server *s, struct err *e)
+{
+    char dir[PATH_MAX];
+
+    if (s->h->as_jeeves || s->h->set.num[OPT_NO_AUTH])
+        return true;
+    if (!home_dir(dir, e))
+        return false;
+    s->auth = auth_open(dir, s->h->registry, e);
+    return s->auth != NULL;
 }
 
 static bool start(struct server *s, struct err *e)
@@ -247,9 +252,9 @@ static bool start(struct server *s, struct err *e)
                            .handler = door_http,
                            .arg = &s->door };
 
-    if (tcp && !may_serve(host, e))
+    if (tcp && !may_serve(host, !h->as_jeeves && !h->set.num[OPT_NO_AUTH], o.tls_cert != NULL, e))
         return false;
-    if (!house_open(h, e))
+    if (!house_open(h, e) || !open_tokens(s, e))
         return false;
     if (o.port < 0)
         o.port = h->profile->port;
@@ -259,7 +264,7 @@ static bool start(struct server *s, struct err *e)
     return s->http != NULL;
 }
 
-static int fail(struct house *h, bool json, const struct err *e)
+static int fail(struct server *s, bool json, const struct err *e)
 {
     struct buf b;
     struct json_out o = json_out(&b);
@@ -272,33 +277,31 @@ static int fail(struct house *h, bool json, const struct err *e)
         log_event(LOG_ERROR, "mcp_pruner.start_failed", NULL, buf_str(&b));
         buf_done(&b);
     }
-    house_close(h);
+    auth_free(s->auth);
+    house_close(s->h);
     return cli_fail(e->code == ERR_CONFIG ? 2 : 1, "%s", e->msg);
 }
 
 int cmd_serve(struct house *h, int argc, char **argv)
 {
-    struct server s = { .h = h };
+    struct server s = { .h = h, .terminal = isatty(0) ? 0 : isatty(1) ? 1 : isatty(2) ? 2 : -1 };
     bool json = choose_log(h);
     struct err e;
 
     if (argc > 0)
         return cli_fail(2, "serve takes flags only, not '%s'", argv[0]);
     if (!start(&s, &e))
-        return fail(h, json, &e);
+        return fail(&s, json, &e);
     loop_on_signal(h->loop, SIGTERM, on_signal, &s);
     loop_on_signal(h->loop, SIGINT, on_signal, &s);
-    if (h->set.text[OPT_TLS_CERT])
-        loop_on_signal(h->loop, SIGHUP, on_hangup, &s);
+    loop_on_signal(h->loop, SIGHUP, on_hup, &s);
     cli_flush_log(h->loop);
-    if (json)
-        say_ready(&s, http_port(s.http));
-    else
-        say_banner(&s, http_port(s.http));
+    say_started(&s, json);
     loop_run(h->loop);
     timer_cancel(s.look);
     end_calls(&s);
     cli_flush_log(NULL);
+    auth_free(s.auth);
     house_close(h);
     log_flush();
     return 0;

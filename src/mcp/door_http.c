@@ -2,6 +2,7 @@
 #include "mcp/door_http.h"
 #include <stdio.h>
 #include "base/clock.h"
+#include "mcp/door_auth.h"
 #include "mcp/door_sse.h"
 #include "mcp/post.h"
 #include "tools/health.h"
@@ -54,11 +55,11 @@ static void serve_health(struct http_req *r)
 
 enum route { NOWHERE, MCP, RPC, HEALTHZ, HEALTH, SSE, MESSAGES };
 
-/* /mcp is the active profile, /mcp/<name> the one named. */
+/* The profile is the one that the path names, NULL: it names none. */
 static enum route find_route(const struct door_http *d, struct str path,
                              const struct profile **profile)
 {
-    *profile = d->profile;
+    *profile = NULL;
     if (str_is(path, "/healthz"))
         return HEALTHZ;
     if (str_is(path, "/mcp"))
@@ -80,9 +81,9 @@ static enum route find_route(const struct door_http *d, struct str path,
         return RPC;
     }
     if (str_is(path, "/sse"))
-        return d->profile->sessions ? SSE : NOWHERE;
+        return SSE;
     if (str_is(path, "/messages"))
-        return d->profile->sessions ? MESSAGES : NOWHERE;
+        return MESSAGES;
     return NOWHERE;
 }
 
@@ -175,17 +176,46 @@ static void serve_rpc(struct door_http *d, struct http_req *r, const struct prof
         post_message(d, r, p, principal, NULL, true);
 }
 
+static void nothing_here(struct http_req *r)
+{
+    http_reply_error(r, 404, "not_found", NULL, "nothing at %.*s; MCP is at /mcp",
+                     (int)(r->path.n < 80 ? r->path.n : 80), r->path.p);
+}
+
 static void serve_old(struct door_http *d, struct http_req *r, enum route route,
-                      const char *principal)
+                      const struct profile *p, const char *principal)
 {
     const char *method = route == SSE ? "GET" : "POST";
 
-    if (!str_is(r->method, method))
+    if (!p->sessions)
+        nothing_here(r);
+    else if (!str_is(r->method, method))
         wrong_method(r, route == SSE ? "GET, OPTIONS" : "POST, OPTIONS");
     else if (route == SSE)
-        door_sse_open(d, r, principal);
+        door_sse_open(d, r, p, principal);
     else
-        door_sse_post(d, r, principal);
+        door_sse_post(d, r, p, principal);
+}
+
+/* What the table of doors says. OPTIONS says nothing that no document says, and
+ * browsers ask it without. */
+static enum door_need need_of(const struct http_req *r, enum route route)
+{
+    if (str_is(r->method, "OPTIONS"))
+        return NEED_NOTHING;
+    switch (route) {
+    case MCP:
+    case SSE:
+    case MESSAGES:
+        return NEED_TOKEN;
+    case RPC:
+        return r->peer.loopback ? NEED_NOTHING : NEED_TOKEN;
+    case NOWHERE:
+    case HEALTHZ:
+    case HEALTH:
+        break;
+    }
+    return NEED_NOTHING;
 }
 
 void door_http(void *arg, struct http_req *r)
@@ -194,8 +224,10 @@ void door_http(void *arg, struct http_req *r)
     const struct profile *p;
     enum route route = find_route(d, r->path, &p);
     bool get = str_is(r->method, "GET") || str_is(r->method, "HEAD");
-    const char *principal = "loopback";
+    const char *principal;
 
+    if (!door_allows(d, r, need_of(r, route), &principal, &p))
+        return;
     switch (route) {
     case MCP:
         serve_mcp(d, r, p, principal);
@@ -205,7 +237,7 @@ void door_http(void *arg, struct http_req *r)
         break;
     case SSE:
     case MESSAGES:
-        serve_old(d, r, route, principal);
+        serve_old(d, r, route, p, principal);
         break;
     case HEALTHZ:
     case HEALTH:
@@ -217,8 +249,7 @@ void door_http(void *arg, struct http_req *r)
             serve_health(r);
         break;
     case NOWHERE:
-        http_reply_error(r, 404, "not_found", NULL, "nothing at %.*s; MCP is at /mcp",
-                         (int)(r->path.n < 80 ? r->path.n : 80), r->path.p);
+        nothing_here(r);
         break;
     }
 }

@@ -4,13 +4,17 @@
  *     /sse, /messages        the HTTP+SSE transport of 2024-11-05
  *     /rpc                   plain JSON-RPC, profile pruner
  *     /healthz, /health      seed 000's and seed 001's health
- */
+ *
+ * MCP, old and new, needs a token (door_auth.h); the others do not on loopback,
+ * health never does. */
 #pragma once
+#include "mcp/auth.h"
 #include "mcp/session.h"
 #include "wire/http.h"
 
 struct door_http {
     struct mcp *mcp;
+    const struct auth *auth;       /* NULL: no token is asked for */
     const struct profile *profile; /* what /mcp serves */
     struct sessions *sessions;
     bool only_active; /* no other profile by path */

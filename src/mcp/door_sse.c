@@ -61,9 +61,10 @@ static struct client *old_welcome(struct outlet *out)
 
 static const struct outlet_ops ops = { old_say, old_reply, old_drop, old_drop, old_welcome };
 
-void door_sse_open(struct door_http *d, struct http_req *r, const char *principal)
+void door_sse_open(struct door_http *d, struct http_req *r, const struct profile *p,
+                   const char *principal)
 {
-    struct session *s = session_new(d->sessions, d->profile, principal);
+    struct session *s = session_new(d->sessions, p, principal);
     struct stream_opts so = { .loop = d->mcp->site->loop,
                               .heartbeat_ms = d->heartbeat_ms,
                               .lost = on_lost };
@@ -90,7 +91,8 @@ void door_sse_open(struct door_http *d, struct http_req *r, const char *principa
 }
 
 /* The session that the query names, if its stream is one of these. */
-static struct old *find_old(struct door_http *d, struct http_req *r, const char *principal)
+static struct old *find_old(struct door_http *d, struct http_req *r, const struct profile *p,
+                            const char *principal)
 {
     static const char key[] = "sessionId=";
     const char *at = memmem(r->query.p, r->query.n, key, sizeof key - 1);
@@ -102,17 +104,18 @@ static struct old *find_old(struct door_http *d, struct http_req *r, const char 
     id.p = at + sizeof key - 1;
     while (id.p + id.n < r->query.p + r->query.n && id.p[id.n] != '&')
         id.n++;
-    s = session_find(d->sessions, id, d->profile, principal);
+    s = session_find(d->sessions, id, p, principal);
     for (struct session_item *i = s ? s->items : NULL; i; i = i->next)
         if (i->end == on_end)
             return old_of(i);
     return NULL;
 }
 
-void door_sse_post(struct door_http *d, struct http_req *r, const char *principal)
+void door_sse_post(struct door_http *d, struct http_req *r, const struct profile *p,
+                   const char *principal)
 {
-    struct old *o = find_old(d, r, principal);
-    struct mcp_in in = { .profile = d->profile, .principal = principal };
+    struct old *o = find_old(d, r, p, principal);
+    struct mcp_in in = { .profile = p, .principal = principal };
 
     if (!o) {
         http_reply_error(r, 404, "session_not_found", NULL,

@@ -6,5 +6,7 @@
 #pragma once
 #include "mcp/door_http.h"
 
-void door_sse_open(struct door_http *d, struct http_req *r, const char *principal);
-void door_sse_post(struct door_http *d, struct http_req *r, const char *principal);
+void door_sse_open(struct door_http *d, struct http_req *r, const struct profile *p,
+                   const char *principal);
+void door_sse_post(struct door_http *d, struct http_req *r, const struct profile *p,
+                   const char *principal);

@@ -5,10 +5,9 @@
  * unless nobody reads our answers any more: then they are cancelled at once. */
 #include "mcp/door_stdio.h"
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include "base/mem.h"
+#include "call/principal.h"
 #include "wire/stdio.h"
 
 enum { GRACE_MS = 5000, FLUSH_MS = 1000 };
@@ -19,7 +18,6 @@ struct door_stdio {
     const struct profile *profile;
     struct stdio *io;
     struct client client;
-    char principal[32];
     int fd; /* that the peer reads */
     size_t max_line;
     bool ended; /* no more input */
@@ -86,7 +84,7 @@ static const struct outlet_ops ops = { say, on_reply, drop, let_go, welcome };
 static struct mcp_in message(struct door_stdio *d, struct str text)
 {
     return (struct mcp_in){ .profile = d->profile,
-                            .principal = d->principal,
+                            .principal = principal_local(),
                             .client = &d->client,
                             .out = &d->out,
                             .text = text };
@@ -155,7 +153,6 @@ struct door_stdio *door_stdio_open(struct mcp *m, const struct profile *p, int i
     d->profile = p;
     d->fd = out;
     d->out.ops = &ops;
-    snprintf(d->principal, sizeof d->principal, "local:%u", (unsigned)getuid());
     d->max_line = max_line;
     d->end = end;
     d->arg = arg;
