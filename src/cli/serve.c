@@ -277,6 +277,7 @@ static int fail(struct server *s, bool json, const struct err *e)
         log_event(LOG_ERROR, "mcp_pruner.start_failed", NULL, buf_str(&b));
         buf_done(&b);
     }
+    door_http_close(&s->door);
     auth_free(s->auth);
     house_close(s->h);
     return cli_fail(e->code == ERR_CONFIG ? 2 : 1, "%s", e->msg);

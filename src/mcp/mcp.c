@@ -233,8 +233,8 @@ static void handle_one(struct mcp *m, const struct mcp_in *in, bool in_batch)
     } else if (in_batch && str_is(r.msg.method, "initialize")) {
         send_error(&r, -32600, "initialize must stand alone", (struct str){ 0 }, true);
     } else if (r.msg.kind == RPC_RESPONSE) {
-        nothing_to_say(&r);
         take_answer(&r);
+        nothing_to_say(&r); /* last: the client may go with it */
     } else if (!era_decode(&r.era, &r.msg, &r.a, &in->headers, &e)) {
         refuse_era(&r, &e);
     } else if (r.msg.kind == RPC_NOTIFICATION || read_client(&r)) {
