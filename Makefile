@@ -150,10 +150,11 @@ lint: test-deps
 	@for f in $(SRC) src/main.c; do \
 	  $(CC) -std=c17 $(WARN) $(DEFS) -O1 -fanalyzer -Werror -Isrc -c -o /dev/null $$f || exit 1; done
 
+compile_commands.json: export QUOTED = $(DEFS)
 compile_commands.json: $(SRC) src/main.c Makefile
 	@{ echo '['; sep=; for f in $(SRC) src/main.c; do \
-	  printf '%s{"directory":"%s","file":"%s","command":"cc -std=c17 %s -Isrc -c %s"}' "$$sep" "$(CURDIR)" $$f \
-	    "$$(printf '%s' '$(DEFS)' | sed 's/["\\]/\\&/g')" $$f; sep=','; done; echo ']'; } >$@
+	  printf '%s\n{"directory":"%s","file":"%s","command":"cc -std=c17 %s -Isrc -c %s"}' "$$sep" "$(CURDIR)" $$f \
+	    "$$(printf '%s' "$$QUOTED" | sed 's/["\\]/\\&/g')" $$f; sep=','; done; echo ']'; } >$@
 
 .PHONY: bench clean
 bench: all

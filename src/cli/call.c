@@ -119,9 +119,8 @@ static void print_result(struct run *r, struct str message)
         if (!r->json)
             text = json_str(json_get(json_first(json_get(root, "content")), "text"), &a);
     }
-    cli_print(text);
-    if (text.n == 0 || text.p[text.n - 1] != '\n')
-        cli_print(STR("\n"));
+    if (!cli_print(text) || ((text.n == 0 || text.p[text.n - 1] != '\n') && !cli_print(STR("\n"))))
+        r->status = 1;
     arena_done(&a);
 }
 

@@ -1,5 +1,8 @@
 /* cli.c: which command, with which settings. */
 #include "cli/cli.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,16 +37,41 @@ int cli_fail(int status, const char *fmt, ...)
     return status;
 }
 
-void cli_print(struct str s)
+/* Ours may be shared with somebody who made it non-blocking. */
+static bool print_later(void)
+{
+    struct pollfd p = { .fd = 1, .events = POLLOUT };
+
+    return errno == EINTR || (errno == EAGAIN && poll(&p, 1, -1) >= 0);
+}
+
+bool cli_print(struct str s)
 {
     while (s.n > 0) {
         ssize_t n = write(1, s.p, s.n);
 
-        if (n <= 0)
-            return;
-        s.p += n;
-        s.n -= (size_t)n;
+        if (n < 0 && !print_later()) {
+            cli_fail(1, "cannot write to stdout: %s", strerror(errno));
+            return false;
+        }
+        if (n > 0) {
+            s.p += n;
+            s.n -= (size_t)n;
+        }
     }
+    return true;
+}
+
+/* What is opened next must not become our stdout, into which the log writes. */
+static void fill_standard(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= 2);
+    if (fd >= 0)
+        close(fd);
 }
 
 /* --- the log's leftovers ---
@@ -84,6 +112,7 @@ void cli_flush_log(struct loop *l)
 static int help_all(void)
 {
     struct buf b;
+    bool ok;
 
     buf_init(&b, 1 << 16);
     buf_adds(&b, "pith " PITH_VERSION
@@ -92,25 +121,34 @@ static int help_all(void)
     for (const struct command *c = commands; c->name; c++)
         buf_addf(&b, "  %-8s %-22s %s\n", c->name, c->args, c->text);
     buf_adds(&b, "\n'pith COMMAND --help' shows its flags; 'pith --version' the version.\n");
-    cli_print(buf_str(&b));
+    ok = cli_print(buf_str(&b));
     buf_done(&b);
-    return 0;
+    return ok ? 0 : 1;
 }
 
-static int help_one(const struct command *c, bool as_jeeves)
+/* With the arguments of the tool, where `pith call TOOL --help` names one. */
+static int help_one(const struct command *c, const struct house *h, const char *first)
 {
+    const struct tool *t = NULL;
     struct buf b;
+    bool ok;
 
     buf_init(&b, 1 << 16);
-    if (as_jeeves)
+    if (h->as_jeeves)
         buf_addf(&b, "usage: jeeves-mcp-pruner [flags]: %s\n\n", c->text);
     else
         buf_addf(&b, "usage: pith %s %s%s[flags]: %s\n\n", c->name, c->args, *c->args ? " " : "",
                  c->text);
+    if (c->bit == FOR_CALL)
+        t = cli_tool(h->registry->tools, first);
+    if (t) {
+        registry_help(t, ANSWER_PLAIN, &b);
+        buf_addc(&b, '\n');
+    }
     options_help(c->bit, &b);
-    cli_print(buf_str(&b));
+    ok = cli_print(buf_str(&b));
     buf_done(&b);
-    return 0;
+    return ok ? 0 : 1;
 }
 
 static bool wants(int argc, char **argv, const char *flag)
@@ -134,7 +172,7 @@ static int run(const struct command *c, struct house *h, int argc, char **argv)
     struct err e;
 
     if (wants(argc, argv, "--help") || wants(argc, argv, "-h"))
-        return help_one(c, h->as_jeeves);
+        return help_one(c, h, argv[0]);
     if (!options_read(&h->set, c->bit, &argc, argv, &e))
         return cli_fail(2, "%s", e.msg);
     return c->run(h, argc, argv);
@@ -146,12 +184,11 @@ int cli_main(int argc, char **argv, const struct registry *registry)
     const char *self = argc > 0 ? argv[0] : "pith", *slash = strrchr(self, '/');
     const struct command *c;
 
+    fill_standard();
     h.self = self;
     h.as_jeeves = strcmp(slash ? slash + 1 : self, "jeeves-mcp-pruner") == 0;
-    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        cli_print(STR("pith " PITH_VERSION "\n"));
-        return 0;
-    }
+    if (argc == 2 && strcmp(argv[1], "--version") == 0)
+        return cli_print(STR("pith " PITH_VERSION "\n")) ? 0 : 1;
     if (h.as_jeeves)
         return run(&commands[0], &h, argc - 1, argv + 1);
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||

@@ -18,8 +18,11 @@ int cmd_token(struct house *h, int argc, char **argv);
 /* Say why on stderr, as "pith: …". Gives status. */
 int cli_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Write all of it to stdout. */
-void cli_print(struct str text);
+/* Write all of it to stdout. False if that cannot be, which it then says. */
+bool cli_print(struct str text);
+
+/* The tool of that name, shown or not; NULL: none. */
+const struct tool *cli_tool(const struct tool *const *tools, const char *name);
 
 /* While l runs, lines that the log's reader did not take are tried again. NULL
  * ends it. */

@@ -9,7 +9,7 @@ static void list(const struct tool *const *tools, struct buf *b)
     buf_adds(b, "\n'pith tools TOOL' shows its arguments, 'pith call TOOL key=value' calls it.\n");
 }
 
-static const struct tool *find(const struct tool *const *tools, const char *name)
+const struct tool *cli_tool(const struct tool *const *tools, const char *name)
 {
     for (; *tools; tools++)
         if (strcmp((*tools)->name, name) == 0)
@@ -19,8 +19,9 @@ static const struct tool *find(const struct tool *const *tools, const char *name
 
 int cmd_tools(struct house *h, int argc, char **argv)
 {
-    const struct tool *t = argc > 0 ? find(h->registry->tools, argv[0]) : NULL;
+    const struct tool *t = argc > 0 ? cli_tool(h->registry->tools, argv[0]) : NULL;
     struct buf b;
+    bool ok;
 
     if (argc > 0 && !t)
         return cli_fail(2, "there is no tool '%s'; 'pith tools' lists them", argv[0]);
@@ -31,7 +32,7 @@ int cmd_tools(struct house *h, int argc, char **argv)
         registry_markdown(h->registry, &b);
     else
         list(h->registry->tools, &b);
-    cli_print(buf_str(&b));
+    ok = cli_print(buf_str(&b));
     buf_done(&b);
-    return 0;
+    return ok ? 0 : 1;
 }
