@@ -19,7 +19,7 @@ static uint32_t turn(uint32_t x, int n)
 
 static void round_block(struct sha256 *s, const unsigned char *p)
 {
-    uint32_t w[64], v[8];
+    uint32_t w[64] = { 0 }, v[8];
 
     for (int i = 0; i < 16; i++, p += 4)
         w[i] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];

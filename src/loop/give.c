@@ -22,7 +22,7 @@ bool give_send(int sock, const int *give, int count)
     struct msghdr m = {
         .msg_iov = &iov, .msg_iovlen = 1, .msg_control = u.bytes, .msg_controllen = CMSG_SPACE(size)
     };
-    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    struct cmsghdr *c = &u.align;
 
     assert(count <= GIVE_COUNT);
     c->cmsg_level = SOL_SOCKET;

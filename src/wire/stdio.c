@@ -247,9 +247,8 @@ static bool may_go_on(const struct stdio *s)
 }
 
 /* Hand out what is here, then the end if that is here too. */
-static void pump(struct stdio *s)
+static void pump_lines(struct stdio *s)
 {
-    enter(s);
     while (may_go_on(s) && next_line(s))
         ;
     if (s->eof && may_go_on(s)) {
@@ -269,6 +268,15 @@ static void pump(struct stdio *s)
             s->in_cap = 0;
         }
     }
+}
+
+/* Who is called may close us; leave() frees then. */
+static void pump(struct stdio *s)
+{
+    enter(s);
+    pump_lines(s);
+    if (!s->closed)
+        want_input(s);
     leave(s);
 }
 
@@ -296,11 +304,7 @@ static void take_input(struct stdio *s)
         s->in_len += (size_t)n;
     else if (n == 0 || (errno != EAGAIN && errno != EINTR))
         s->eof = true;
-    enter(s);
     pump(s);
-    if (!s->closed)
-        want_input(s);
-    leave(s);
 }
 
 static void on_readable(void *arg, int events)
@@ -332,11 +336,7 @@ static void on_writable(void *arg, int events)
     if (!s->paused || stdio_pending(s) >= RESUME_BELOW)
         return;
     s->paused = false;
-    enter(s);
     pump(s);
-    if (!s->closed)
-        want_input(s);
-    leave(s);
 }
 
 /* Open and close. */
