@@ -14,12 +14,13 @@ static const char reread[] = "a running server takes the change on SIGHUP (kill 
 static int show(const struct auth *a, const char *name)
 {
     struct buf b;
+    bool ok;
 
     buf_init(&b, 1024);
     buf_addf(&b, "%s\n", auth_secret(a, name));
-    cli_print(buf_str(&b));
+    ok = cli_print(buf_str(&b));
     buf_done(&b);
-    return 0;
+    return ok ? 0 : 1;
 }
 
 static int no_token(const struct auth *a, const char *name)
