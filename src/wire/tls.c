@@ -53,7 +53,6 @@ enum {
     X(SSL_CTX_use_PrivateKey_file)                                                                 \
     X(SSL_CTX_use_certificate_chain_file)                                                          \
     X(SSL_free)                                                                                    \
-    X(SSL_get_error)                                                                               \
     X(SSL_has_pending)                                                                             \
     X(SSL_is_init_finished)                                                                        \
     X(SSL_new)                                                                                     \
@@ -79,6 +78,7 @@ struct tls_context {
 struct tls {
     SSL *ssl;
     int fd;
+    bool dry;    /* the socket had no more for the last read */
     bool failed; /* OpenSSL wants to hear no more of it */
 };
 
@@ -95,7 +95,8 @@ static int bio_read(BIO *b, char *p, int n)
     do
         got = recv(t->fd, p, (size_t)n, 0);
     while (got < 0 && errno == EINTR);
-    if (got < 0 && errno == EAGAIN)
+    t->dry = got < 0 && errno == EAGAIN;
+    if (t->dry)
         lib.BIO_set_flags(b, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY);
     return (int)got;
 }
@@ -269,17 +270,28 @@ void tls_free(struct tls *t)
     free(t);
 }
 
+/* Errors lie in a queue of the thread's, libcurl's among them, and to ask it
+ * properly it must be emptied before every call. We need not ask: whether a
+ * read only lacks bytes our BIO knows. So it is emptied when we made it full. */
+static void fail(struct tls *t)
+{
+    t->failed = true;
+    lib.ERR_clear_error();
+}
+
 ssize_t tls_read(struct tls *t, void *p, size_t n)
 {
     int got;
 
-    lib.ERR_clear_error();
-    got = t->failed ? 0 : lib.SSL_read(t->ssl, p, n < INT_MAX ? (int)n : INT_MAX);
+    if (t->failed)
+        return 0;
+    t->dry = false;
+    got = lib.SSL_read(t->ssl, p, n < INT_MAX ? (int)n : INT_MAX);
     if (got > 0)
         return got;
-    if (!t->failed && lib.SSL_get_error(t->ssl, got) == SSL_ERROR_WANT_READ)
+    if (t->dry)
         return -1;
-    t->failed = true;
+    fail(t);
     return 0;
 }
 
@@ -295,9 +307,8 @@ bool tls_ready(const struct tls *t)
 
 static bool write_record(struct tls *t, const char *p, size_t n)
 {
-    lib.ERR_clear_error();
     if (!t->failed && n > 0 && lib.SSL_write(t->ssl, p, (int)n) != (int)n)
-        t->failed = true;
+        fail(t);
     return !t->failed;
 }
 
@@ -329,10 +340,9 @@ bool tls_write(struct tls *t, const struct iovec *v, int n)
 
 void tls_goodbye(struct tls *t)
 {
-    lib.ERR_clear_error();
     if (!t->failed && tls_ready(t))
         lib.SSL_shutdown(t->ssl);
-    t->failed = true;
+    fail(t);
 }
 
 struct str tls_records(void)
