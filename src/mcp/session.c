@@ -1,5 +1,6 @@
 /* session.c: the table of sessions, and their end. */
 #include "mcp/session.h"
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -8,12 +9,13 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-enum { BUCKETS = 1024, ID_BYTES = 24, KEEP_FINISHED = 32 };
+enum { BUCKETS = 1024, ID_BYTES = 24, KEEP_FINISHED = 32, MANY_ENDED = 1000 };
 
 struct sessions {
     struct session_opts o;
     struct session *buckets[BUCKETS];
     size_t count;
+    size_t ended; /* by a sweep, since memory was given back */
     struct timer *sweep;
 };
 
@@ -95,10 +97,22 @@ static void plan_sweep(struct sessions *t, uint64_t ms)
         t->sweep = timer_start(t->o.mcp->site->loop, ms, on_sweep, t);
 }
 
+/* Freed memory goes back to the system by itself only from the top of the heap
+ * down, and something that lives on may lie there. */
+static void give_back(struct sessions *t, size_t ended)
+{
+    t->ended += ended;
+    if (t->ended >= MANY_ENDED || (t->ended > 0 && t->count == 0)) {
+        malloc_trim(0);
+        t->ended = 0;
+    }
+}
+
 static void on_sweep(void *arg)
 {
     struct sessions *t = arg;
     uint64_t now = clock_ms(), wait = t->o.idle_ms;
+    size_t before = t->count;
 
     t->sweep = NULL;
     for (size_t i = 0; i < BUCKETS; i++) {
@@ -114,6 +128,7 @@ static void on_sweep(void *arg)
                 wait = t->o.idle_ms - age;
         }
     }
+    give_back(t, before - t->count);
     plan_sweep(t, wait < 100 ? 100 : wait);
 }
 
