@@ -279,7 +279,6 @@ static int fail(struct server *s, bool json, const struct err *e)
     }
     door_http_close(&s->door);
     auth_free(s->auth);
-    sessions_free(s->door.sessions);
     house_close(s->h);
     return cli_fail(e->code == ERR_CONFIG ? 2 : 1, "%s", e->msg);
 }
