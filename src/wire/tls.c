@@ -48,6 +48,7 @@ enum {
     X(SSL_CTX_new)                                                                                 \
     X(SSL_CTX_set_alpn_select_cb)                                                                  \
     X(SSL_CTX_set_cipher_list)                                                                     \
+    X(SSL_CTX_set_ciphersuites)                                                                    \
     X(SSL_CTX_set_default_passwd_cb)                                                               \
     X(SSL_CTX_set_options)                                                                         \
     X(SSL_CTX_use_PrivateKey_file)                                                                 \
@@ -62,6 +63,11 @@ enum {
     X(SSL_shutdown)                                                                                \
     X(SSL_write)                                                                                   \
     X(TLS_server_method)
+
+/* AES with 128 bits first: as safe for this, and a quarter faster on small
+ * records. A peer without AES in hardware puts ChaCha first, and gets it. */
+#define SUITES_13 "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
+#define SUITES_12 "ECDHE+AES128+AESGCM:ECDHE+AESGCM:ECDHE+CHACHA20"
 
 static struct {
     void *library; /* libssl; libcrypto comes with it */
@@ -178,7 +184,8 @@ static bool set_rules(SSL_CTX *x)
     lib.SSL_CTX_set_default_passwd_cb(x, no_password);
     lib.SSL_CTX_set_alpn_select_cb(x, choose_protocol, NULL);
     return lib.SSL_CTX_ctrl(x, SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION, NULL) == 1 &&
-           lib.SSL_CTX_set_cipher_list(x, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1;
+           lib.SSL_CTX_set_ciphersuites(x, SUITES_13) == 1 &&
+           lib.SSL_CTX_set_cipher_list(x, SUITES_12) == 1;
 }
 
 /* OpenSSL's own words for a file that is missing are hard to read. */
