@@ -60,6 +60,7 @@ $(B)/llhttp/%.o: $(LLHTTP_DIR)/%.c
 
 DEBIAN    := $(shell . /etc/os-release 2>/dev/null && echo $$VERSION_ID)
 BUILD_PKG := libuv1-dev libpcre2-dev libcurl4-openssl-dev libssl-dev \
+             libsqlite3-dev libzstd-dev \
              $(if $(filter 12,$(DEBIAN)),node-llhttp,libllhttp-dev)
 TEST_PKG  := ripgrep curl openssl libjson-c-dev git clang-format cppcheck \
              $(if $(shell command -v node),,nodejs) $(if $(shell command -v npm),,npm)
@@ -101,7 +102,7 @@ install: all
 $(B)/unit/%: tests/unit/%.c tests/unit/test.h $(LIB)
 	@mkdir -p $(@D)
 	$(COMPILE) -Itests/unit $(LDFLAGS) -o $@ $< $(LIB) $(LDLIBS) $(if $(shell grep -l json-c/ $<),-ljson-c) \
-	  $(if $(shell grep -l openssl/ $<),-lssl -lcrypto)
+	  $(if $(shell grep -l openssl/ $<),-lssl -lcrypto) $(if $(shell grep -l sqlite3.h $<),-lsqlite3)
 $(B)/pith-conformance: $(CONF) $(LIB)
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 $(B)/conformance/%.o: tests/conformance/%.c Makefile
