@@ -6,9 +6,10 @@
 // Eight real clients, in the versions that ../shared/clients pins, are installed
 // and driven by that harness; a script on loopback answers in the model's place.
 // What each of them shows its model is checked, and what pith leaves behind.
+// HTTP is tried as it is used: with the token that `pith token` prints.
 // The table goes to $B/clients.md, every client's own logs to $B/clients.
 // It takes minutes and needs ../shared, so it is no part of `make test`.
-import { spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import vm from 'node:vm'
@@ -34,7 +35,6 @@ const CALLS = [
 ]
 const CHECKS = ['listed', ...CALLS.map((c) => c.check), 'client', 'gone', 'log']
 
-let tokenless = false // whether HTTP had to go with --no-auth
 const lines = (file) => (fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n').filter(Boolean) : [])
 const right = (want, text) => (want instanceof RegExp ? want.test(text) : text.includes(want))
 const verdict = (want, text) => (text === undefined ? 'no answer' : right(want, text) ? 'ok' : `got ${JSON.stringify(text)}`)
@@ -118,22 +118,14 @@ async function overStdio(client, home, dir) {
   return row
 }
 
-// The token of this home, or '' where there are no tokens yet.
-function tokenOf(home) {
-  const { status, stdout } = spawnSync(PITH, ['token'], { env: serverEnv(home), encoding: 'utf8' })
-  tokenless = status !== 0
-  return tokenless ? '' : stdout.trim()
-}
-
 async function overHttp(client, home, dir) {
-  const token = tokenOf(home)
   const flags = ['--host', '127.0.0.1', '--profile', 'focus']
-  const server = startServer('http', home, { flags, locked: token !== '' })
+  const server = startServer('http', home, { flags, locked: true })
   let row
   try {
     await waitReady(server)
     const url = `http://127.0.0.1:${server.port}/mcp`
-    const bearer = token || 'one-that-nobody-asks-for'
+    const bearer = execFileSync(PITH, ['token'], { env: serverEnv(home), encoding: 'utf8' }).trim()
     row = judge(await (PROGRAMS.includes(client) ? program : agent)(client, url, bearer, dir))
     await until(5000 * SLOW, () => commands(server).length === 0)
     row.gone = names(commands(server))
@@ -176,8 +168,7 @@ async function main() {
   }
   const rows = table.length - 2
   const count = `${rows - failed} of ${rows} rows pass${failed ? `; logs in ${path.relative('.', LOGS)}` : ''}.`
-  const how = `HTTP ${tokenless ? 'with --no-auth: this pith has no tokens' : 'with a bearer token'}.`
-  write(`${table.map((r) => `| ${r.join(' | ')} |`).join('\n')}\n\n${count} ${how}\n`)
+  write(`${table.map((r) => `| ${r.join(' | ')} |`).join('\n')}\n\n${count}\n`)
   process.exitCode = failed || !rows ? 1 : 0
 }
 

@@ -14,7 +14,7 @@ import { SSEClientTransport as Sse1 } from '@modelcontextprotocol/sdk/client/sse
 import { StdioClientTransport as Stdio1 } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { PITH, SLOW, leftBehind, makeHome, marked, removeHome, sanitizerReports } from './server.mjs'
-import { serverEnv, startServer, stopped, until, waitReady } from './server.mjs'
+import { serverEnv, startServer, stopped, tokens, until, waitReady } from './server.mjs'
 
 const INITIALIZE = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
 const STATELESS = '2026-07-28'
@@ -39,8 +39,8 @@ const sdk1 = (version) => ({
   version,
   client: () => new Client1(ME),
   stdio: (how) => asks1(new Stdio1(how), version),
-  http: (url) => asks1(new Http1(url), version),
-  sse: (url) => asks1(new Sse1(url), version),
+  http: (url, headers) => asks1(new Http1(url, { requestInit: { headers } }), version),
+  sse: (url, headers) => asks1(new Sse1(url, { requestInit: { headers } }), version),
   agreed: (client, transport) => transport.agreed,
   call: (client, params, options) => client.callTool(params, undefined, options),
 })
@@ -52,8 +52,8 @@ const sdk2 = (version, mode, words = '') => ({
     return new two.Client(ME, { versionNegotiation: { mode }, ...versions })
   },
   stdio: (how) => new Stdio2(how),
-  http: (url) => new two.StreamableHTTPClientTransport(url),
-  sse: (url) => new two.SSEClientTransport(url),
+  http: (url, headers) => new two.StreamableHTTPClientTransport(url, { requestInit: { headers } }),
+  sse: (url, headers) => new two.SSEClientTransport(url, { requestInit: { headers } }),
   agreed: (client) => client.getNegotiatedProtocolVersion(),
   call: (client, params, options) => client.callTool(params, options),
 })
@@ -139,14 +139,14 @@ async function cancelled({ sdk, client, profile, home, over, long }) {
 }
 
 // After DELETE the session is not there any more, for anybody.
-async function terminated({ sdk, transport, profile, url }) {
+async function terminated({ sdk, transport, profile, url, token }) {
   const id = transport.sessionId
   const sessions = profile !== 'jeeves' && sdk.version !== STATELESS
   must(!id === !sessions, `${sessions ? 'a' : 'no'} session`, id)
   if (!id) return
   await transport.terminateSession()
   must(transport.sessionId === undefined, 'no session after DELETE', transport.sessionId)
-  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-session-id': id }
+  const headers = { ...token, 'content-type': 'application/json', 'mcp-session-id': id }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
   const answer = await fetch(url, { method: 'POST', headers, body })
   must(answer.status === 404, '404 for a session that was deleted', answer.status)
@@ -165,13 +165,16 @@ async function overStdio(s) {
   must(left === '', 'nothing left behind', left)
 }
 
+// With the token, but in jeeves, which has none.
 async function overHttp(s) {
-  const server = startServer('http', s.home, { flags: ['--profile', s.profile] })
+  const locked = s.profile !== 'jeeves'
+  const server = startServer('http', s.home, { flags: ['--profile', s.profile], locked })
   const sse = s.over === 'SSE'
   try {
     await waitReady(server)
     s.url = new URL(`http://127.0.0.1:${server.port}/${sse ? 'sse' : 'mcp'}`)
-    s.transport = sse ? s.sdk.sse(s.url) : s.sdk.http(s.url)
+    s.token = locked ? { authorization: `Bearer ${tokens(s.home).get('default')}` } : {}
+    s.transport = sse ? s.sdk.sse(s.url, s.token) : s.sdk.http(s.url, s.token)
     await s.client.connect(s.transport)
     await session(s)
     if (!sse) await terminated(s)
