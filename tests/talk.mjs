@@ -22,7 +22,8 @@ import { sanitizerReports, serverEnv, sleep, startServer, stopped, until, waitRe
 const HERE = path.dirname(fileURLToPath(import.meta.url))
 const REPLY_MS = 10000 * SLOW
 const VERSION = '2025-11-25'
-const META_VERSION = 'io.modelcontextprotocol/protocolVersion'
+const META = 'io.modelcontextprotocol/'
+const META_VERSION = `${META}protocolVersion`
 
 // ---- comparing -------------------------------------------------------------
 
@@ -101,6 +102,53 @@ export function parseTalk(text) {
 // Flags as a shell would split them, without the shell.
 const words = (text) => (text.match(/"[^"]*"|\S+/g) ?? []).map((w) => w.replace(/^"(.*)"$/, '$1'))
 
+// ---- server-sent events ----------------------------------------------------
+
+// One answer that goes on for a while, and what was seen of it. A stream that is
+// resumed goes on in the same object.
+class Stream {
+  constructor(onEvent) {
+    this.onEvent = onEvent
+    this.facts = { status: 0, ids: [], events: 0, comments: 0, primed: false, inRow: true, ended: false, cut: false }
+    this.part = ''
+  }
+
+  read(req, res) {
+    Object.assign(this, { req, res, part: '' })
+    Object.assign(this.facts, { status: res.statusCode, ended: false, cut: false })
+    res.setEncoding('utf8')
+    res.on('data', (text) => {
+      const blocks = (this.part + text).split('\n\n')
+      this.part = blocks.pop()
+      for (const block of blocks) this.take(block)
+    })
+  }
+
+  take(block) {
+    const event = { data: [] }
+    for (const line of block.split('\n')) {
+      const [, field, value] = /^([^:]*):? ?(.*)$/s.exec(line)
+      if (field === 'data') event.data.push(value)
+      else if (field === '') this.facts.comments++
+      else event[field] = value
+    }
+    if (event.retry) this.facts.retry = +event.retry
+    if (event.id) this.seen(event.id)
+    if (event.id && event.data.join('') === '') this.facts.primed = true
+    else if (event.data.length) {
+      this.facts.events++
+      this.onEvent(event.event ?? 'message', event.data.join('\n'), this)
+    }
+  }
+
+  // Nothing twice, nothing left out: "7-12" is followed by "7-13".
+  seen(id) {
+    const [last, next] = [this.facts.ids.at(-1), id].map((i) => i?.split('-').map(Number))
+    if (last && (last[0] !== next[0] || last[1] + 1 !== next[1])) this.facts.inRow = false
+    this.facts.ids.push(id)
+  }
+}
+
 // ---- one run of one transcript ---------------------------------------------
 
 class Run {
@@ -116,11 +164,17 @@ class Run {
     this.inorder = false
     this.agent = new http.Agent({ keepAlive: true })
     this.exe = { exe: PITH }
+    this.sessions = {} // name -> Mcp-Session-Id
+    this.streams = {} // id of the request, or name -> Stream
+    this.kept = {}
   }
 
   text(raw) {
     const plain = repeat(raw).replaceAll('$ROOT', this.home.root).replaceAll('$HOME', this.home.dir)
-    return plain.replace(/\$TOKEN(?::([a-z]+))?/g, (_, name) => tokens(this.home).get(name ?? 'default'))
+    return plain
+      .replace(/\$TOKEN(?::([a-z]+))?/g, (_, name) => tokens(this.home).get(name ?? 'default'))
+      .replace(/\$SESSION:([a-z]+)/g, (_, name) => this.sessions[name])
+      .replace(/\$\((\w+)\)/g, (_, name) => this.kept[name])
   }
 
   json(raw) {
@@ -141,6 +195,7 @@ class Run {
 
   start(flags) {
     this.flags = words(this.text(flags))
+    if (this.exe.profile && !this.flags.includes('--profile')) this.flags.push('--profile', this.exe.profile)
     const how = { flags: this.flags, env: this.env, locked: this.locked, ...this.exe }
     this.server = startServer(this.kind, this.home, how)
     if (this.kind === 'stdio') this.server.onLine = (line) => this.take(line, 0)
@@ -158,22 +213,35 @@ class Run {
     }
   }
 
-  async handshake() {
+  async handshake(capabilities = {}, protocolVersion = VERSION) {
     const clientInfo = { name: 'talk', version: '1' }
-    await this.send({
-      id: 'handshake',
-      method: 'initialize',
-      params: { protocolVersion: VERSION, capabilities: {}, clientInfo },
-    })
-    const reply = await this.reply('handshake')
+    await this.send({ id: 'handshake', method: 'initialize', params: { protocolVersion, capabilities, clientInfo } })
+    const reply = await this.reply({ id: 'handshake' })
     this.version = reply.json.result?.protocolVersion
     if (!this.version) throw new Wrong(`no handshake: ${show(reply.json)}`)
     await this.send({ method: 'notifications/initialized' })
   }
 
+  // From now on all is said in a session of its own (over stdio there is one anyway).
+  async openSession(name, capabilities, version) {
+    this.session = undefined
+    const initialize = this.handshake(capabilities, version)
+    if (this.kind === 'http') {
+      await until(REPLY_MS, () => this.answer?.headers['mcp-session-id'] || this.trouble)
+      this.session = this.sessions[name] = this.answer?.headers['mcp-session-id']
+      this.answer = undefined
+      if (!this.session) throw new Wrong('no Mcp-Session-Id came')
+    }
+    await initialize
+  }
+
   // -- sending
 
   async send(message) {
+    if (this.meta && message.id !== undefined && message.method) {
+      const params = message.params ?? {}
+      message.params = { ...params, _meta: { ...this.meta, ...params._meta } }
+    }
     const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }))
     const meta = message.params?._meta?.[META_VERSION]
     const headers = {}
@@ -181,10 +249,12 @@ class Run {
       headers['MCP-Protocol-Version'] = meta
       headers['Mcp-Method'] = message.method
       if (message.params.name) headers['Mcp-Name'] = message.params.name
+      if (message.method === 'resources/read') headers['Mcp-Name'] = message.params.uri
     } else if (this.version && message.method !== 'initialize') {
       headers['MCP-Protocol-Version'] = this.version
     }
-    await this.sendBytes(body, headers, message.id)
+    if (this.session && !headers['Mcp-Method']) headers['Mcp-Session-Id'] = this.session
+    await this.sendBytes(body, headers, message.method ? message.id : undefined)
   }
 
   async sendBytes(body, headers = {}, id) {
@@ -208,6 +278,11 @@ class Run {
     const opts = { host: '127.0.0.1', port: this.server.port, method, path: where, headers: all, agent: this.agent }
     return new Promise((done) => {
       const req = http.request(opts, (res) => {
+        if (res.headers['content-type'] === 'text/event-stream') {
+          this.readStream(req, res, id)
+          if (method === 'GET') done()
+          return void res.on('close', done)
+        }
         const parts = []
         res.on('data', (part) => parts.push(part))
         res.on('error', () => done())
@@ -228,12 +303,44 @@ class Run {
     })
   }
 
+  // -- streams
+
+  readStream(req, res, id) {
+    const stream = (this.streams[id] ??= new Stream((name, data) => {
+      if (name === 'endpoint') this.path = data
+      else this.take(data, 200)
+    }))
+    this.status = res.statusCode
+    this.answer = { status: res.statusCode, headers: res.headers, body: Buffer.alloc(0) }
+    stream.read(req, res)
+    res.on('error', () => (stream.facts.cut = true))
+    res.on('end', () => (stream.facts.ended = true))
+    res.on('close', () => this.waiting.get(id) === req && this.waiting.delete(id))
+  }
+
+  // GET, as a stream of that name; what is refused becomes a reply.
+  async listen(name, last, where = this.path) {
+    const headers = { Accept: 'text/event-stream' }
+    if (this.session) headers['Mcp-Session-Id'] = this.session
+    if (this.version) headers['MCP-Protocol-Version'] = this.version
+    if (last) headers['Last-Event-ID'] = last
+    await this.http('GET', where, undefined, headers, name)
+  }
+
+  stream(name) {
+    const stream = this.streams[name]
+    if (!stream) throw new Wrong(`there is no stream ${name}, but ${show(Object.keys(this.streams))}`)
+    return stream
+  }
+
   // -- receiving
 
-  async reply(id) {
+  // A request or notification by its method, an answer by its id, else the next.
+  async reply({ id, method }) {
     const find = () => {
-      if (id === undefined || this.inorder) return this.replies.length ? 0 : -1
-      return this.replies.findIndex((r) => same(r.json.id, id))
+      if ((id === undefined && !method) || this.inorder) return this.replies.length ? 0 : -1
+      const fits = (r) => r.json.method === method && (id === undefined || same(r.json.id, id))
+      return this.replies.findIndex(fits)
     }
     const at = () => find() >= 0 || this.trouble || !this.server || this.server.end
     await until(REPLY_MS, at)
@@ -248,9 +355,10 @@ class Run {
     const [, status, text] = /^(?:(\d{3})(?: |$))?(.*)$/s.exec(rest)
     if (status && text === '') return this.expectStatus(+status)
     const want = this.json(text)
-    if ('id' in want && !subset) want.jsonrpc ??= '2.0'
-    const reply = await this.reply(want.id === '$ANY' ? undefined : want.id)
+    if (('id' in want || 'method' in want) && !subset) want.jsonrpc ??= '2.0'
+    const reply = await this.reply({ id: want.id === '$ANY' ? undefined : want.id, method: want.method })
     this.status = reply.status
+    this.last = reply.json
     const bad = compare(want, reply.json, subset, 'reply', [])
     if (bad.length) throw new Wrong(bad.join('\n') + `\nwhole: ${show(reply.json)}`)
     if (status) this.expectStatus(+status)
@@ -365,6 +473,8 @@ const actions = {
     fs.symlinkSync(PITH, exe)
     run.exe = { exe, verb: '' }
   },
+  // pith-conformance: tools that ask, log, report progress, let go, change lists.
+  conformance: (run) => void (run.exe = { exe: path.join(path.dirname(PITH), 'pith-conformance'), profile: 'talk' }),
   pruner: async (run, { rest }) => {
     run.pruner = await startPruner(rest)
     run.env.JEEVES_PRUNER_ENDPOINT = run.pruner.url
@@ -402,10 +512,61 @@ const actions = {
     if (how?.code !== +code || !err.includes(why))
       throw new Wrong(`want exit ${code} and '${why}', got ${show(how)} and ${show(err)}`)
   },
+  // `session NAME [VERSION] [CAPABILITIES]`: a session from here on; `in NAME` goes back to one.
+  session: (run, { rest }) => {
+    const [, name, version, capabilities] = /^(\S+)(?: (\d\S+))?(?: (.*))?$/.exec(rest)
+    return run.openSession(name, capabilities && run.json(capabilities), version)
+  },
+  in: (run, { rest }) => void (run.session = run.sessions[rest]),
+  // The stateless era from here on: every request gets its _meta.
+  stateless: (run, { rest }) => {
+    const capabilities = rest ? run.json(rest) : {}
+    run.meta = { [META_VERSION]: '2026-07-28', [`${META}clientCapabilities`]: capabilities }
+  },
+  delete: (run) => run.http('DELETE', run.path, undefined, { 'Mcp-Session-Id': run.session }),
+  // `listen NAME` is a GET stream; `resume NAME [EVENT]` goes on with a stream that was lost.
+  listen: (run, { rest }) => run.listen(rest),
+  resume: (run, { rest }) => {
+    const [name, event] = rest.split(' ')
+    return run.listen(name, event ?? run.stream(name).facts.ids.at(-1))
+  },
+  // The 2024 transport: the stream `sse`, and what is sent goes where its first event says.
+  sse: async (run) => {
+    run.version = undefined
+    await run.listen('sse', undefined, '/sse')
+    await until(REPLY_MS, () => run.path.startsWith('/messages'))
+  },
+  // What was seen of a stream, once it is so.
+  stream: async (run, { rest }) => {
+    const [, name, text] = /^(\S+) (.*)$/.exec(rest)
+    const want = run.json(text)
+    const wrong = () => compare(want, run.stream(name).facts, true, name, [])
+    await until(REPLY_MS, () => run.streams[name] && wrong().length === 0)
+    if (wrong().length) throw new Wrong(`${wrong().join('\n')}\nwhole: ${show(run.stream(name).facts)}`)
+  },
+  // The wire is cut: by a stream's name or a request's id.
+  drop: async (run, { rest }) => {
+    const req = run.waiting.get(rest) ?? run.waiting.get(JSON.parse(rest))
+    if (!req) throw new Wrong(`nothing is open for ${rest}`)
+    for (const [id, r] of run.waiting) if (r === req) run.waiting.delete(id)
+    req.destroy()
+    await sleep(50) // the server hears of it
+  },
+  stall: (run, { rest }) => void run.stream(rest).res.socket.pause(),
+  unstall: (run, { rest }) => void run.stream(rest).res.socket.resume(),
+  // Whatever notifications of that method came are passed over.
+  skip: (run, { rest }) => void (run.replies = run.replies.filter((r) => r.json.method !== rest)),
+  // `keep NAME PATH`: a part of the last reply, as $(NAME) from here on.
+  keep: (run, { rest }) => {
+    const [name, where] = words(rest)
+    run.kept[name] = where.split('.').reduce((v, key) => v?.[key], run.last)
+    if (run.kept[name] === undefined) throw new Wrong(`no ${where} in ${show(run.last)}`)
+  },
   '>': (run, { rest }) => run.send(run.json(rest)),
   '>>': (run, { rest }) => {
     const text = run.text(rest)
-    return run.sendBytes(text.startsWith('"') ? bytes(text) : Buffer.from(text))
+    const headers = run.session ? { 'Mcp-Session-Id': run.session } : {}
+    return run.sendBytes(text.startsWith('"') ? bytes(text) : Buffer.from(text), headers)
   },
   '<': (run, { rest }) => run.expect(rest, false),
   '<~': (run, { rest }) => run.expect(rest, true),

@@ -18,7 +18,7 @@
 #define SILENCE "UklGRiwAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQgAAACAgICAgICAgA=="
 
 /* Each ends with a row without a name. */
-extern const struct tool content_tools[], working_tools[], asking_tools[];
+extern const struct tool content_tools[], working_tools[], asking_tools[], extra_tools[];
 extern const struct tool fixture_prompts[];
 extern const struct resource fixture_resources[];
 
