@@ -178,11 +178,16 @@ static const struct outlet_ops batch_ops = { batch_say, batch_reply, batch_drop,
 
 static void handle_one(struct mcp *m, const struct mcp_in *in, bool in_batch);
 
-static void handle_batch(struct mcp *m, const struct mcp_in *in, struct json list)
+/* The door's texts are gone once something is said on a stream, which the first
+ * of them may do: `list` lies in memory of ours, and of the headers only the
+ * version counts. */
+static void handle_batch(struct mcp *m, const struct mcp_in *in, struct json list, struct arena *a)
 {
     struct batch *b = xcalloc(1, sizeof *b);
     struct mcp_in one = *in;
 
+    one.headers = (struct era_headers){ .http = in->headers.http,
+                                        .version = arena_str(a, in->headers.version) };
     b->out.ops = &batch_ops;
     b->out.via = in->out;
     b->waiting = json_count(list) + 1; /* the one keeps it until all have begun */
@@ -210,11 +215,20 @@ static bool batches_taken(const struct mcp_in *in)
            (!in->headers.version.n || str_is(in->headers.version, "2025-03-26"));
 }
 
-static bool is_batch(const struct mcp_in *in, const struct req *r, struct json *list)
+/* What is no message may be a batch of them. Otherwise *e says what is wrong. */
+static bool is_batch(const struct mcp_in *in, struct req *r, struct json *list, struct err *e)
 {
-    *list = json_root(&r->msg.doc);
-    return r->msg.doc.nodes && json_type(*list) == JSON_ARR && batches_taken(in) &&
-           json_count(*list) > 0 && json_count(*list) <= MAX_BATCH && !r->msg.doc.duplicate_keys;
+    struct json_doc *d = &r->msg.doc;
+
+    if (e->code != ERR_REQUEST || !d->nodes || json_type(json_root(d)) != JSON_ARR ||
+        !batches_taken(in) || d->duplicate_keys)
+        return false;
+    if (json_count(json_root(d)) == 0 || json_count(json_root(d)) > MAX_BATCH)
+        return err_set(e, ERR_REQUEST, "a batch has 1 to %d messages", MAX_BATCH);
+    if (!json_parse(d, &r->a, arena_str(&r->a, in->text), e))
+        return false;
+    *list = json_root(d);
+    return true;
 }
 
 /* --- one message --- */
@@ -226,8 +240,8 @@ static void handle_one(struct mcp *m, const struct mcp_in *in, bool in_batch)
     struct err e;
 
     if (!rpc_parse(&r.msg, &r.a, in->text, &e)) {
-        if (!in_batch && e.code == ERR_REQUEST && is_batch(in, &r, &list))
-            handle_batch(m, in, list);
+        if (!in_batch && is_batch(in, &r, &list, &e))
+            handle_batch(m, in, list, &r.a);
         else
             send_error(&r, err_number(e.code), e.msg, (struct str){ 0 }, true);
     } else if (in_batch && str_is(r.msg.method, "initialize")) {
