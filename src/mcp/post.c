@@ -28,6 +28,15 @@ static struct client *client_of(struct post *p)
     return p->session && !p->new_session ? &p->session->client : &p->own;
 }
 
+static void leave_session(struct post *p)
+{
+    if (!p->session || p->new_session)
+        return;
+    session_remove(&p->item);
+    p->session->in_use--;
+    p->session = NULL;
+}
+
 static void post_free(struct post *p)
 {
     p->closing = true;
@@ -36,10 +45,7 @@ static void post_free(struct post *p)
         p->next->prev = p->prev;
     timer_cancel(p->patience);
     client_forget(client_of(p), &p->out);
-    if (p->session && !p->new_session) {
-        session_remove(&p->item);
-        p->session->in_use--;
-    }
+    leave_session(p);
     client_done(&p->own);
     stream_free(p->stream);
     if (p->over)
@@ -200,6 +206,7 @@ static struct client *post_welcome(struct outlet *out)
 
     if (p->plain || !p->profile->sessions)
         return &p->own;
+    leave_session(p); /* who begins again gets a session of its own */
     p->session = session_new(p->door->sessions, p->profile, p->principal);
     p->new_session = p->session != NULL;
     return p->session ? &p->session->client : NULL;
