@@ -167,6 +167,7 @@ class Run {
     this.sessions = {} // name -> Mcp-Session-Id
     this.streams = {} // id of the request, or name -> Stream
     this.kept = {}
+    this.statuses = {} // id of the request -> HTTP status
   }
 
   text(raw) {
@@ -224,7 +225,7 @@ class Run {
 
   // From now on all is said in a session of its own (over stdio there is one anyway).
   async openSession(name, capabilities, version) {
-    this.session = undefined
+    this.session = this.answer = undefined
     const initialize = this.handshake(capabilities, version)
     if (this.kind === 'http') {
       await until(REPLY_MS, () => this.answer?.headers['mcp-session-id'] || this.trouble)
@@ -288,9 +289,10 @@ class Run {
         res.on('error', () => done())
         res.on('end', () => {
           this.waiting.delete(id)
-          this.status = res.statusCode
+          this.status = this.statuses[id] = res.statusCode
           this.answer = { status: res.statusCode, headers: res.headers, body: Buffer.concat(parts) }
-          if (this.answer.body.length) this.take(this.answer.body.toString('utf8'), res.statusCode)
+          const plain = res.headers['content-type'] === 'text/plain' // /messages: Accepted
+          if (this.answer.body.length && !plain) this.take(this.answer.body.toString('utf8'), res.statusCode)
           done()
         })
       })
@@ -382,7 +384,7 @@ class Run {
     const warns = ['warn', 'error'].includes(want.level) // stdio says no more than that by itself
     if (this.kind === 'stdio' && !warns && !this.flags.includes('--log-level')) return
     const fits = (e) => e.event === event && compare(want, e, true, '', []).length === 0
-    if (!(await until(3000 * SLOW, () => this.events().some(fits)))) {
+    if (!(await until(REPLY_MS, () => this.events().some(fits)))) {
       const seen = this.events().filter((e) => e.event === event)
       throw new Wrong(`no event ${event} ${show(want)}; seen: ${show(seen.length ? seen : this.events())}`)
     }
@@ -523,9 +525,9 @@ const actions = {
     const capabilities = rest ? run.json(rest) : {}
     run.meta = { [META_VERSION]: '2026-07-28', [`${META}clientCapabilities`]: capabilities }
   },
-  delete: (run) => run.http('DELETE', run.path, undefined, { 'Mcp-Session-Id': run.session }),
+  delete: (run) => run.http('DELETE', run.path, undefined, run.session ? { 'Mcp-Session-Id': run.session } : {}),
   // `listen NAME` is a GET stream; `resume NAME [EVENT]` goes on with a stream that was lost.
-  listen: (run, { rest }) => run.listen(rest),
+  listen: (run, { rest }) => (run.kind === 'http' ? run.listen(rest) : undefined), // stdio has one stream for all
   resume: (run, { rest }) => {
     const [name, event] = rest.split(' ')
     return run.listen(name, event ?? run.stream(name).facts.ids.at(-1))
@@ -570,7 +572,14 @@ const actions = {
   },
   '<': (run, { rest }) => run.expect(rest, false),
   '<~': (run, { rest }) => run.expect(rest, true),
-  status: (run, { rest }) => run.expectStatus(+rest),
+  // `status 204` is the last one's; `status 204 7` the one of request 7, once it is over.
+  status: async (run, { rest }) => {
+    const [status, id] = rest.split(' ')
+    if (!id || run.kind === 'stdio') return run.expectStatus(+status)
+    await until(REPLY_MS, () => run.statuses[id])
+    run.status = run.statuses[id]
+    run.expectStatus(+status)
+  },
   header: (run, { rest }) => {
     const [, name, value] = /^([^:]+):\s*(.*)$/.exec(rest)
     run.headers[name] = run.text(value)
@@ -583,7 +592,7 @@ const actions = {
   get: (run, { rest }) => run.http('GET', run.text(rest), undefined, {}),
   answered: (run, { rest }) => {
     // a header of the last HTTP answer
-    const [, name, want] = /^([^:]+):\s*(.*)$/.exec(rest)
+    const [, name, want] = /^([^:]+):\s*(.*)$/.exec(run.text(rest))
     const got = run.answer.headers[name.toLowerCase()]
     if (!new RegExp(`^${want}$`).test(got)) throw new Wrong(`want ${name}: ${want}, got ${show(got)}`)
   },
