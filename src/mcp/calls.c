@@ -250,7 +250,7 @@ static void start_call(struct req *r, struct call *c)
         p->tick = timer_start(r->mcp->site->loop, TICK_MS, on_tick, p);
 }
 
-static bool too_many(struct req *r)
+bool too_many(struct req *r)
 {
     size_t n = 0;
 

@@ -169,6 +169,7 @@ void door_stdio_free(struct door_stdio *d)
         return;
     d->end = NULL;
     timer_cancel(d->grace);
+    mcp_close_listeners(d->mcp);
     client_done(&d->client);
     stdio_close(d->io, FLUSH_MS);
     free(d);

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "mcp/pending.h"
 
-enum { MAX_URIS = 1000 };
+enum { MAX_URIS = 1000, MAX_URI = 8192 };
 
 static const struct {
     const char *key, *method;
@@ -69,8 +69,8 @@ static const char *wanted_uri(struct req *r)
         no_method(r);
         return NULL;
     }
-    if (uri.n == 0 || memchr(uri.p, 0, uri.n)) {
-        send_field_error(r, "uri", "is required, a string");
+    if (uri.n == 0 || uri.n > MAX_URI || memchr(uri.p, 0, uri.n)) {
+        send_field_error(r, "uri", "is required, a string of at most 8192 bytes");
         return NULL;
     }
     return arena_str(&r->a, uri).p;
@@ -135,10 +135,11 @@ void client_done(struct client *c)
 
 /* --- subscriptions/listen --- */
 
-/* A message of a subscription: params get its id. */
-static void tell(struct pending *p, const char *method, struct str members)
+/* A message of a subscription: params get its id. False: it cannot be told. */
+static bool tell(struct pending *p, const char *method, struct str members)
 {
     struct buf b, params;
+    bool told;
 
     buf_init(&b, MAX_REPLY);
     buf_init(&params, MAX_REPLY);
@@ -148,16 +149,18 @@ static void tell(struct pending *p, const char *method, struct str members)
     buf_add(&params, members.p, members.n);
     buf_addc(&params, '}');
     put_notification(&b, method, buf_str(&params));
-    p->out->ops->say(p->out, buf_str(&b));
+    told = p->out->ops->say(p->out, buf_str(&b));
     buf_done(&b);
     buf_done(&params);
+    return told;
 }
 
-static void acknowledge(struct pending *p)
+static bool acknowledge(struct pending *p)
 {
     const struct filter *f = p->filter;
     struct buf b;
     struct json_out o = json_out(&b);
+    bool told;
 
     buf_init(&b, MAX_REPLY);
     buf_adds(&b, ",\"notifications\":");
@@ -173,8 +176,9 @@ static void acknowledge(struct pending *p)
         json_arr_end(&o);
     }
     json_obj_end(&o);
-    tell(p, "notifications/subscriptions/acknowledged", buf_str(&b));
+    told = tell(p, "notifications/subscriptions/acknowledged", buf_str(&b));
     buf_done(&b);
+    return told;
 }
 
 /* What is asked for, as far as the profile has it. */
@@ -212,7 +216,7 @@ void do_listen(struct req *r)
         no_method(r);
         return;
     }
-    if (!read_filter(r, &f))
+    if (too_many(r) || !read_filter(r, &f))
         return;
     p = xcalloc(1, sizeof *p);
     p->mcp = r->mcp;
@@ -227,7 +231,11 @@ void do_listen(struct req *r)
     if (p->next_listener)
         p->next_listener->prev_listener = &p->next_listener;
     r->mcp->listeners = p;
-    acknowledge(p);
+    if (acknowledge(p))
+        return;
+    pending_free(p);
+    send_error(r, -32600, "a subscription is a stream: Accept must have text/event-stream",
+               (struct str){ 0 }, true);
 }
 
 void listen_free(struct pending *p)

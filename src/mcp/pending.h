@@ -32,6 +32,9 @@ struct pending {
     struct pending *next_listener, **prev_listener;
 };
 
+/* Has the client too many under way, or one of this id? Then it was refused. */
+bool too_many(struct req *r);
+
 /* Put it into the client's list. */
 void pending_link(struct pending *p, struct client *c);
 
