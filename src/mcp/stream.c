@@ -6,7 +6,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-enum { MAX_KEPT = 1 << 20, RETRY_MS = 500 };
+/* More is kept than may wait for a slow reader (http_opts.max_stream): who is
+ * dropped for that can then still come back for all of it. */
+enum { MAX_KEPT = 2 << 20, RETRY_MS = 500 };
 
 struct event {
     struct event *next;
@@ -140,7 +142,7 @@ static void keep(struct stream *s, struct str bytes)
     *s->last = e;
     s->last = &e->next;
     s->bytes += bytes.n;
-    while (s->bytes > MAX_KEPT && s->first)
+    while (s->bytes > MAX_KEPT && s->first->next) /* the newest may be the answer */
         forget_first(s);
 }
 
