@@ -193,8 +193,9 @@ static void post_let_go(struct outlet *out)
 {
     struct post *p = (struct post *)out;
 
-    if (p->closing || !p->takes_events || !p->session)
-        return; /* it could not come back */
+    if (p->closing || !p->takes_events || !p->session || !p->session->client.version ||
+        !era_since(p->session->client.version, "2025-11-25"))
+        return; /* it could not come back: before, no event told it from where */
     if (!p->stream)
         open_stream(p);
     stream_let_go(p->stream);
