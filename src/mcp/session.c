@@ -9,14 +9,14 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-enum { BUCKETS = 1024, ID_BYTES = 24, KEEP_FINISHED = 32, MANY_ENDED = 1000 };
+enum { BUCKETS = 1024, ID_BYTES = 24, KEEP_FINISHED = 32, MANY_ENDED = 1000, DRAIN_MS = 20 };
 
 struct sessions {
     struct session_opts o;
     struct session *buckets[BUCKETS];
     size_t count;
     size_t ended; /* by a sweep, since memory was given back */
-    struct timer *sweep;
+    struct timer *sweep, *drain;
 };
 
 struct sessions *sessions_new(const struct session_opts *o)
@@ -69,7 +69,16 @@ void sessions_free(struct sessions *t)
         while (t->buckets[i])
             session_end(t->buckets[i]);
     timer_cancel(t->sweep);
+    timer_cancel(t->drain);
     free(t);
+}
+
+static void on_drain(void *arg)
+{
+    struct sessions *t = arg;
+
+    t->drain = NULL;
+    sessions_drain(t);
 }
 
 void sessions_drain(struct sessions *t)
@@ -81,6 +90,8 @@ void sessions_drain(struct sessions *t)
                 session_end(s);
         }
     }
+    if (t->count > 0 && !t->drain) /* the others once their answers are out */
+        t->drain = timer_start(t->o.mcp->site->loop, DRAIN_MS, on_drain, t);
 }
 
 static bool is_idle(const struct session *s)

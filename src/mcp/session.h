@@ -45,7 +45,7 @@ struct session {
 struct sessions *sessions_new(const struct session_opts *o);
 void sessions_free(struct sessions *t); /* ends them all; NULL is fine */
 
-/* Close the streams of those that wait for no answer; a server that stops. */
+/* A server that stops: end those that wait for no answer, the others when theirs is out. */
 void sessions_drain(struct sessions *t);
 
 size_t sessions_count(const struct sessions *t);
