@@ -95,7 +95,7 @@ static struct old *find_old(struct door_http *d, struct http_req *r, const struc
                             const char *principal)
 {
     static const char key[] = "sessionId=";
-    const char *at = memmem(r->query.p, r->query.n, key, sizeof key - 1);
+    const char *at = r->query.n ? memmem(r->query.p, r->query.n, key, sizeof key - 1) : NULL;
     struct str id = { 0 };
     struct session *s;
 
