@@ -367,14 +367,17 @@ static void answer(struct store_op *op)
     const struct err *e = op->err.code == ERR_NONE ? NULL : &op->err;
     store_put_fn *on_put = op->on_put;
     store_get_fn *on_get = op->on_get;
+    struct str text = { 0 };
 
     op->store->waiting -= op->cost;
     op->on_put = NULL;
     op->on_get = NULL;
+    if (!e)
+        text = buf_str(&op->out);
     if (on_put)
         on_put(op->arg, e);
     else if (on_get)
-        on_get(op->arg, e ? (struct str){ 0 } : buf_str(&op->out), e);
+        on_get(op->arg, text, e);
     op_free(op);
 }
 
