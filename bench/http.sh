@@ -30,12 +30,26 @@ L
   } >"$file"
 }
 
-# beside NAME URL SCRIPT PEER_URL PEER_SCRIPT BOUND: two rates, passes alternating.
+# pass FILE PID URL SCRIPT: one pass; adds "RATE CPU", requests a second and the server's own
+# microseconds for one, to FILE.
+ticks() { awk '{print $14 + $15}' "/proc/$1/stat"; }
+pass() {
+  local before; before=$(ticks "$2")
+  wrk -t1 -c16 -d4s -s "$4" "$3" 2>/dev/null |
+    awk -v b="$before" -v pid="$2" -v hz="$(getconf CLK_TCK)" '/requests in/{n=$1} /Requests\/sec/{r=$2} /Non-2xx|Socket errors/{bad=1}
+      END { getline < ("/proc/" pid "/stat"); print bad ? 0 : r, n ? ($14 + $15 - b) / hz * 1e6 / n : 0 }' >>"$1"
+}
+column() { cut -d' ' -f"$2" "$1"; }
+
+# beside NAME PID URL PEER_PID PEER_URL SCRIPT BOUND: two rates, passes alternating. The bound is on
+# the rates; on a busy machine these say little, so the servers' CPU time stands below.
 beside() {
-  local a=() b=()
-  for _ in $(seq "$BEST"); do b+=("$(rps -s "$5" "$4")"); a+=("$(rps -s "$3" "$2")"); done
-  ours=$(printf '%s\n' "${a[@]}" | high)
-  row "$1" "$ours" "$(printf '%s\n' "${b[@]}" | high)" '>=' "$6" r/s
+  rm -f "$T/ours" "$T/peer"
+  for _ in $(seq "$BEST"); do pass "$T/peer" "$4" "$5" "$6"; pass "$T/ours" "$2" "$3" "$6"; done
+  ours=$(column "$T/ours" 1 | high)
+  row "$1" "$ours" "$(column "$T/peer" 1 | high)" '>=' "$7" r/s
+  awk -v a="$(column "$T/ours" 2 | low)" -v b="$(column "$T/peer" 2 | low)" 'BEGIN {
+    printf "| %-48s | %10.4g %-4s | %10.4g %-4s | %7.2f |\n", "  CPU time of one request", a, "us", b, "us", (a > 0 ? b / a : 0) }'
 }
 
 # --- nginx and a server in Node ---
@@ -48,6 +62,7 @@ http { access_log off; keepalive_requests 100000000; client_body_temp_path $T/ng
 server { listen 127.0.0.1:$ng; location = /ret { default_type application/json; return 200 '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"$(head -c 130 /dev/zero | tr '\0' x)"}]}}'; } } }
 C
 PATH=$PATH:/usr/sbin nginx -e "$T/ngx/err" -c "$T/ngx/c" & ngpid=$!; sleep 0.5
+ngworker=$(pgrep -P $ngpid)
 nginx_url=http://127.0.0.1:$ng/ret
 evp=$((20000 + RANDOM % 20000)); PORT=$evp "$N" "$EV" streamableHttp >/dev/null 2>&1 & evpid=$!
 
@@ -70,7 +85,7 @@ wrk_script "$T/echo.lua" '' "$(printf "$BODY" "$ECHO")" "$evid"
 # --- without a token, as the first house was measured ---
 
 serve open --no-auth --profile pruner
-beside "HTTP health, 16 connections, beside nginx return" "$url" "$T/plain.lua" "$nginx_url" "$T/plain.lua" 0.6
+beside "HTTP health, 16 connections, beside nginx return" $pid "$url" $ngworker "$nginx_url" "$T/plain.lua" 0.6
 row "HTTP health beside server-everything's echo" "$ours" "$(rps -s "$T/echo.lua" "http://127.0.0.1:$evp/mcp")" '>=' 20 r/s
 end_server; kill $evpid 2>/dev/null; wait $evpid 2>/dev/null
 
@@ -81,13 +96,12 @@ LOCK="[\"Authorization\"] = \"Bearer $token\""
 ERA='["MCP-Protocol-Version"] = "2026-07-28"'
 wrk_script "$T/stateless.lua" "$LOCK, $ERA, [\"Mcp-Method\"] = \"tools/call\", [\"Mcp-Name\"] = \"health\"" \
   "$(printf "$BODY" "{\"name\":\"health\",\"arguments\":{},$META}")"
-beside "HTTP with token, stateless, beside nginx return" "$url/pruner" "$T/stateless.lua" "$nginx_url" "$T/stateless.lua" 0.5
-plain=$ours
+beside "HTTP with token, stateless, beside nginx return" $pid "$url/pruner" $ngworker "$nginx_url" "$T/stateless.lua" 0.5
 
 ids=(); for _ in $(seq 16); do id=$(open_session "$url/pruner" -H "Authorization: Bearer $token") && ids+=("$id"); done
 if [ ${#ids[@]} = 16 ]; then
   wrk_script "$T/sessions.lua" "$LOCK, [\"MCP-Protocol-Version\"] = \"2025-11-25\"" "$(printf "$BODY" "$HEALTH")" "${ids[@]}"
-  beside "HTTP with token, in 16 sessions, beside nginx" "$url/pruner" "$T/sessions.lua" "$nginx_url" "$T/sessions.lua" 0.4
+  beside "HTTP with token, in 16 sessions, beside nginx" $pid "$url/pruner" $ngworker "$nginx_url" "$T/sessions.lua" 0.4
 else
   none "HTTP with token, in 16 sessions, beside nginx" "initialize gave no Mcp-Session-Id"
 fi
@@ -112,7 +126,7 @@ tls_row() {
   if ! serve tls --tls-cert "$T/cert.pem" --tls-key "$T/key.pem"; then
     none "$1" "the server did not start: $(head -c 60 "$T/tls.log")"
   else
-    beside "$1" "https://127.0.0.1:$port/mcp/pruner" "$T/stateless.lua" "$lockedurl/pruner" "$T/stateless.lua" 0.6
+    beside "$1" $pid "https://127.0.0.1:$port/mcp/pruner" $lockedpid "$lockedurl/pruner" "$T/stateless.lua" 0.6
   fi
   end_server; pid=$lockedpid
 }
