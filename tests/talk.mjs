@@ -175,6 +175,7 @@ class Run {
     return plain
       .replace(/\$TOKEN(?::([a-z]+))?/g, (_, name) => tokens(this.home).get(name ?? 'default'))
       .replace(/\$SESSION:([a-z]+)/g, (_, name) => this.sessions[name])
+      .replaceAll('$SESSION', this.session)
       .replace(/\$\((\w+)\)/g, (_, name) => this.kept[name])
   }
 
@@ -290,6 +291,7 @@ class Run {
         res.on('end', () => {
           this.waiting.delete(id)
           this.status = this.statuses[id] = res.statusCode
+          this.session = res.headers['mcp-session-id'] ?? this.session
           this.answer = { status: res.statusCode, headers: res.headers, body: Buffer.concat(parts) }
           const plain = res.headers['content-type'] === 'text/plain' // /messages: Accepted
           if (this.answer.body.length && !plain) this.take(this.answer.body.toString('utf8'), res.statusCode)

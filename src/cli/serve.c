@@ -111,6 +111,13 @@ static void say_reloaded(const char *event, const char *failed, bool ok, const s
     buf_done(&b);
 }
 
+static void on_revoked(void *arg, const char *principal)
+{
+    struct server *s = arg;
+
+    door_http_revoke(&s->door, principal);
+}
+
 /* A file that is wrong changes nothing: the old tokens and certificates stay
  * good, and connections under way keep theirs in any case. */
 static void reload(struct server *s)
@@ -260,6 +267,8 @@ static bool start(struct server *s, struct err *e)
         o.port = h->profile->port;
     raise_file_limit(h->set.num[OPT_MAX_CONNECTIONS]);
     open_door(s);
+    if (s->auth)
+        auth_on_revoked(s->auth, on_revoked, s);
     s->http = http_listen(h->loop, &o, e);
     return s->http != NULL;
 }

@@ -53,6 +53,8 @@ struct auth {
     const struct registry *registry;
     char *dir, *path;
     struct list tokens;
+    void (*revoked)(void *arg, const char *principal);
+    void *arg;
 };
 
 static void fill(struct slot *s, struct str secret)
@@ -192,6 +194,26 @@ static bool read_all(int fd, struct buf *b)
     }
 }
 
+static bool same_entry(const struct entry *a, const struct entry *b)
+{
+    return a->token.profile == b->token.profile && memcmp(&a->slot, &b->slot, sizeof a->slot) == 0;
+}
+
+/* Takes the new ones. */
+static void change(struct auth *a, struct list l)
+{
+    struct list old = a->tokens;
+
+    a->tokens = l;
+    for (size_t i = 0; i < old.count; i++) {
+        const struct entry *now = find(&a->tokens, str_of(old.entries[i].token.name));
+
+        if (a->revoked && !(now && same_entry(now, &old.entries[i])))
+            a->revoked(a->arg, old.entries[i].token.name);
+    }
+    free(old.entries);
+}
+
 /* The tokens on disk take the place of those in memory, if all is well with
  * them. A file that is not there is no failure: *missing. Non-blocking, so that
  * a FIFO of that name cannot hold us up. */
@@ -213,12 +235,10 @@ static bool load(struct auth *a, bool *missing, struct err *e)
     ok = ok && read_lines(a, buf_str(&b), &l, e);
     buf_done(&b);
     close(fd);
-    if (ok) {
-        free(a->tokens.entries);
-        a->tokens = l;
-    } else {
+    if (ok)
+        change(a, l);
+    else
         free(l.entries);
-    }
     return ok;
 }
 
@@ -273,6 +293,12 @@ bool auth_reload(struct auth *a, struct err *e)
     if (!make_first(a, e) || !load(a, &missing, e))
         return false;
     return !missing || err_set(e, ERR_IO, "invalid_tokens: removed as it was made: %s", a->path);
+}
+
+void auth_on_revoked(struct auth *a, void (*fn)(void *arg, const char *principal), void *arg)
+{
+    a->revoked = fn;
+    a->arg = arg;
 }
 
 /* Who may write the folder may put tokens of his own there. */

@@ -35,6 +35,10 @@ void auth_free(struct auth *a);
  * that auth_check gave before are gone; their names and profiles are not. */
 bool auth_reload(struct auth *a, struct err *e);
 
+/* fn is told the name of every token that a reload takes away, or gives another
+ * secret or profile: what it opened and still holds open should close. */
+void auth_on_revoked(struct auth *a, void (*fn)(void *arg, const char *principal), void *arg);
+
 /* What is sent as "Bearer x" (the scheme in any case), { NULL, 0 } if the
  * header has none. */
 struct str auth_bearer(struct str header);

@@ -260,6 +260,13 @@ void door_http_drain(struct door_http *d)
     sessions_drain(d->sessions);
 }
 
+/* Listeners are few and come back by themselves: all of them end. */
+void door_http_revoke(struct door_http *d, const char *principal)
+{
+    sessions_end_of(d->sessions, principal);
+    mcp_close_listeners(d->mcp);
+}
+
 void door_http_close(struct door_http *d)
 {
     posts_close(d);

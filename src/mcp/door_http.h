@@ -31,6 +31,10 @@ void door_http(void *arg, struct http_req *r);
 /* No new work: streams that wait for nothing end; answers under way go on. */
 void door_http_drain(struct door_http *d);
 
+/* A token is no longer good: the sessions and streams it opened end. A request
+ * that is being answered without a session still gets its answer. */
+void door_http_revoke(struct door_http *d, const char *principal);
+
 /* The end: cancel what is under way, end every session. After http_free, which
  * ends what has a connection. */
 void door_http_close(struct door_http *d);

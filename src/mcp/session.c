@@ -94,6 +94,17 @@ void sessions_drain(struct sessions *t)
         t->drain = timer_start(t->o.mcp->site->loop, DRAIN_MS, on_drain, t);
 }
 
+void sessions_end_of(struct sessions *t, const char *principal)
+{
+    for (size_t i = 0; i < BUCKETS; i++) {
+        for (struct session *s = t->buckets[i], *next; s; s = next) {
+            next = s->next;
+            if (strcmp(s->principal, principal) == 0)
+                session_end(s);
+        }
+    }
+}
+
 static bool is_idle(const struct session *s)
 {
     return s->in_use == 0 && !s->client.calls && !(s->stream && stream_has_reader(s->stream));

@@ -48,6 +48,9 @@ void sessions_free(struct sessions *t); /* ends them all; NULL is fine */
 /* A server that stops: end those that wait for no answer, the others when theirs is out. */
 void sessions_drain(struct sessions *t);
 
+/* End all that this principal has: its token is no longer good. */
+void sessions_end_of(struct sessions *t, const char *principal);
+
 size_t sessions_count(const struct sessions *t);
 
 /* A new one, NULL when there are too many and none is idle. */

@@ -306,6 +306,35 @@ static void rotation(void)
     auth_free(hand);
 }
 
+static void note(void *arg, const char *principal)
+{
+    buf_addf(arg, "%s ", principal);
+}
+
+/* Whoever holds something open with a token learns that it is no longer good. */
+static void revoked(void)
+{
+    struct auth *a;
+    struct buf b;
+
+    buf_init(&b, 1000);
+    fresh("revoked");
+    put("a 0123456789abcdef\nb 1123456789abcdef\nc 2123456789abcdef\nd 3123456789abcdef\n", 0600);
+    a = auth_open(dir, &registry, &err);
+    auth_on_revoked(a, note, &b);
+    CHECK(auth_reload(a, &err));
+    CHECK_STR(buf_str(&b).p, "");
+    put("nonsense\n", 0600);
+    CHECK(!auth_reload(a, &err));
+    CHECK_STR(buf_str(&b).p, "");
+    put("d 3123456789abcdef pruner\na 0123456789abcdef\nc 2123456789abcdeg\ne 4123456789abcdef\n",
+        0600);
+    CHECK(auth_reload(a, &err));
+    CHECK_STR(buf_str(&b).p, "b c d ");
+    auth_free(a);
+    buf_done(&b);
+}
+
 static void principals(void)
 {
     char local[32];
@@ -375,6 +404,7 @@ int main(void)
     TEST("tokens of every length are told apart", lengths);
     TEST("Bearer in any case, and nothing else, opens", headers);
     TEST("a rotated token holds after a reload, and a broken file changes nothing", rotation);
+    TEST("a reload names the tokens that are no longer good", revoked);
     TEST("principals have their names, and tokens may not take them", principals);
     TEST("each door lets in the right principal with the right profile", doors);
     snprintf(rm, sizeof rm, "rm -rf %s", base);
