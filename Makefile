@@ -10,7 +10,7 @@ CFLAGS  ?= -O2 -g
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
 DEFS    := -D_GNU_SOURCE -DPITH_VERSION='"$(VERSION)"' -DPCRE2_CODE_UNIT_WIDTH=8
 HARDEN  := -fstack-protector-strong -fno-strict-aliasing
-LDLIBS  := -luv -lpcre2-8 -ldl -lpthread
+LDLIBS  := -luv -lpcre2-8 -ldl -lpthread -lm
 ifdef SAN
 CFLAGS  += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=address,undefined
@@ -35,7 +35,7 @@ UNIT    := $(patsubst tests/unit/%.c,$(B)/unit/%,$(sort $(wildcard tests/unit/*_
 CONF    := $(patsubst tests/conformance/%.c,$(B)/conformance/%.o,$(sort $(wildcard tests/conformance/*.c)))
 FUZZ    := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(sort $(wildcard tests/fuzz/*_fuzz.c)))
 OURS     = $(sort $(shell git ls-files 'src/*.[ch]' 'tests/*.[ch]'))
-COMPILE  = $(CC) -std=c17 $(WARN) $(DEFS) $(HARDEN) $(CFLAGS) -Isrc -MMD -MP
+COMPILE  = $(CC) -std=c17 $(WARN) $(DEFS) $(HARDEN) $(CFLAGS) -Isrc -I. -MMD -MP
 MAKE_IN  = @+$(MAKE) --no-print-directory
 
 .PHONY: all
@@ -139,7 +139,7 @@ fuzz: deps
 fuzz-run: $(LIB)
 	@mkdir -p $(B)/fuzz $(B)/fuzz-found
 	@for f in $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*_fuzz.c)); do \
-	  $(CC) -std=c17 $(DEFS) $(CFLAGS) -Isrc $(LDFLAGS) -o $(B)/fuzz/$$f tests/fuzz/$$f.c $(LIB) $(LDLIBS) || exit 1; \
+	  $(CC) -std=c17 $(DEFS) $(CFLAGS) -Isrc -I. $(LDFLAGS) -o $(B)/fuzz/$$f tests/fuzz/$$f.c $(LIB) $(LDLIBS) || exit 1; \
 	  mkdir -p $(B)/corpus/$$f; seeds=tests/fuzz/corpus/$$f; [ -d $$seeds ] || seeds=; \
 	  echo "== $$f"; $(B)/fuzz/$$f -max_total_time=$(SECONDS) -print_final_stats=1 -verbosity=0 \
 	    -artifact_prefix=$(B)/fuzz-found/ $(B)/corpus/$$f $$seeds || exit 1; done
@@ -147,14 +147,14 @@ fuzz-run: $(LIB)
 lint: test-deps
 	clang-format --dry-run -Werror $(OURS)
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --error-exitcode=1 \
-	  --inline-suppr -D__linux__ -Isrc src
+	  --inline-suppr -D__linux__ -Isrc -I. src
 	@for f in $(SRC) src/main.c; do \
-	  $(CC) -std=c17 $(WARN) $(DEFS) -O1 -fanalyzer -Werror -Isrc -c -o /dev/null $$f || exit 1; done
+	  $(CC) -std=c17 $(WARN) $(DEFS) -O1 -fanalyzer -Werror -Isrc -I. -c -o /dev/null $$f || exit 1; done
 
 compile_commands.json: export QUOTED = $(DEFS)
 compile_commands.json: $(SRC) src/main.c Makefile
 	@{ echo '['; sep=; for f in $(SRC) src/main.c; do \
-	  printf '%s\n{"directory":"%s","file":"%s","command":"cc -std=c17 %s -Isrc -c %s"}' "$$sep" "$(CURDIR)" $$f \
+	  printf '%s\n{"directory":"%s","file":"%s","command":"cc -std=c17 %s -Isrc -I. -c %s"}' "$$sep" "$(CURDIR)" $$f \
 	    "$$(printf '%s' "$$QUOTED" | sed 's/["\\]/\\&/g')" $$f; sep=','; done; echo ']'; } >$@
 
 .PHONY: bench clean

@@ -1,0 +1,89 @@
+/* score.c: the learned scorer and the one made by hand.
+ *
+ * Learned: a logistic model per part, trained so that its output is a density
+ * (gain per token). Features are standardised and cut at four deviations, so
+ * that one odd number cannot decide.
+ * By hand: a dozen of the same features with weights that a person would give;
+ * kept to show what learning brings. */
+#include "prune/score.h"
+
+#include <math.h>
+
+#include "prune/weights.h"
+
+enum { ASK_LINES = 2048 };
+
+static float squash(float z)
+{
+    return z == z ? 1 / (1 + expf(-z)) : 0;
+}
+
+bool score_learned(float *out, const struct features *f, enum text_part part,
+                   const struct late *late)
+{
+    const struct line_weights *w = &LINE_WEIGHTS[part];
+    float x[F_COUNT], v, z;
+    size_t i, k, n = features_lines(f);
+
+    for (i = 0; i < n; i++) {
+        if (i % ASK_LINES == 0 && is_late(late))
+            return false;
+        features_of(f, i, x);
+        for (z = w->bias, k = 0; k < F_COUNT; k++) {
+            v = (x[k] - w->mean[k]) * w->scale[k];
+            v = v > 4 ? 4 : v < -4 ? -4 : v;
+            z += v * w->weight[k];
+        }
+        out[i] = squash(z);
+    }
+    return true;
+}
+
+/* ---- By hand ---- */
+
+struct hand {
+    uint8_t feature;
+    float weight;
+};
+
+static const struct hand CODE[] = {
+    { F_S2, 1.2f },        { F_S6, 1.5f },       { F_S15, 0.6f },     { F_BLOCK_SUM, 1.2f },
+    { F_BLOCK_COV, 1.0f }, { F_COV8, 1.0f },     { F_HEAD_S, 0.6f },  { F_CHAIN, 0.6f },
+    { F_EXACT6, 0.4f },    { F_BLANK, -3.0f },   { F_PUNCT, -2.5f },  { F_COMMENT, -1.2f },
+    { F_IMPORT, -1.0f },   { F_LICENCE, -3.0f }, { F_DOCSTR, -1.0f }, { F_TOKENS, -0.15f },
+    { F_RARITY, 1.0f },
+};
+static const struct hand DOCS[] = {
+    { F_S2, 1.5f },        { F_S6, 1.5f },     { F_PARA, 1.0f },    { F_BLOCK_SUM, 1.0f },
+    { F_BLOCK_COV, 0.8f }, { F_COV8, 1.0f },   { F_HEAD_S, 0.8f },  { F_UP_HEAD, 0.3f },
+    { F_BLANK, -3.0f },    { F_PUNCT, -2.0f }, { F_HEADING, 0.3f }, { F_EXACT6, 0.5f },
+    { F_TOKENS, -0.25f },
+};
+static const struct hand LOGS[] = {
+    { F_S_MAX, 3.0f },       { F_S2, 1.0f },          { F_COV3, 1.5f },      { F_EXACT6, 1.0f },
+    { F_FAIL_STRONG, 3.0f }, { F_STRONG_RARE, 1.0f }, { F_FAIL_RARE, 1.5f }, { F_SEV, 0.4f },
+    { F_DENSITY, 0.2f },     { F_COPIES, -0.25f },    { F_BLANK, -3.0f },    { F_PUNCT, -1.5f },
+    { F_ENTRY_S, 2.0f },     { F_TITLE_S, 2.0f },     { F_DEF_LDEF, 3.0f },  { F_SUMMARY, 0.6f },
+    { F_BLOCK_SUM, 0.8f },   { F_WARN_WARN, 2.0f },   { F_DULL, -0.5f },     { F_OK, -0.6f },
+    { F_TOKENS, -0.15f },
+};
+
+bool score_heuristic(float *out, const struct features *f, enum text_part part,
+                     const struct late *late)
+{
+    const struct hand *hands[PART_COUNT] = { CODE, LOGS, DOCS };
+    size_t counts[PART_COUNT] = { sizeof CODE / sizeof *CODE, sizeof LOGS / sizeof *LOGS,
+                                  sizeof DOCS / sizeof *DOCS };
+    float x[F_COUNT], z;
+    size_t i, k, n = features_lines(f);
+
+    for (i = 0; i < n; i++) {
+        if (i % ASK_LINES == 0 && is_late(late))
+            return false;
+        features_of(f, i, x);
+        for (z = -2, k = 0; k < counts[part]; k++)
+            z += x[hands[part][k].feature] * hands[part][k].weight;
+        out[i] = squash(z);
+    }
+    return true;
+}
