@@ -44,12 +44,15 @@ all: deps
 
 $(B)/pith: $(B)/obj/main.o $(LIB)
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
-$(LIB): $(SRC:src/%.c=$(B)/obj/%.o) $(LLHTTP_OBJ)
+$(LIB): $(SRC:src/%.c=$(B)/obj/%.o) $(B)/obj/tokens/data.o $(LLHTTP_OBJ)
 	@rm -f $@
 	ar rcs $@ $^
 $(B)/obj/%.o: src/%.c Makefile
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
+$(B)/obj/tokens/data.o: src/tokens/data.S data/o200k.bin data/unicode.bin
+	@mkdir -p $(@D)
+	$(CC) -c -o $@ $<
 $(B)/llhttp/%.o: $(LLHTTP_DIR)/%.c
 	@mkdir -p $(@D)
 	$(CC) -w $(DEFS) $(CFLAGS) -c -o $@ $<
