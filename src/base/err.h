@@ -18,6 +18,9 @@
     X(CAPABILITY, "missing_client_capability", -32021)                                             \
     X(VERSION, "unsupported_version", -32022)                                                      \
     X(CLIENT, "client_error", -32603)                                                              \
+    X(UNKNOWN_ID, "prune_id_not_found", -32004)                                                    \
+    X(RANGE, "invalid_range", -32005)                                                              \
+    X(NO_RECOVERY, "recovery_unavailable", -32006)                                                 \
     X(MISSING, "not_found", -32602)                                                                \
     X(DENIED, "permission_denied", -32603)                                                         \
     X(PATH, "invalid_path", -32602)                                                                \

@@ -50,6 +50,11 @@ bool field_shown(const struct field *f, enum answer answer)
     return f->answers == 0 || (f->answers & (1u << answer));
 }
 
+bool schema_shown(const struct tool *t, enum answer answer)
+{
+    return t->schema && (t->schema_answers == 0 || (t->schema_answers & (1u << answer)));
+}
+
 const struct field *field_find(const struct tool *t, const char *name)
 {
     const struct field *f = t->fields;
@@ -301,8 +306,12 @@ bool call_args(struct call *c, struct json arguments, const struct field_error *
     c->args = arena_zalloc(&c->a, (field_count(c->tool) + 1) * sizeof *c->args);
     if (json_type(arguments) != JSON_NONE && json_type(arguments) != JSON_OBJ)
         refuse(&k, "arguments", "must be an object");
-    if (c->tool->schema)
+    if (schema_shown(c->tool, c->answer)) {
         c->arguments = arena_str(&c->a, json_raw(arguments));
+        *errors = k.errors;
+        *count = k.count;
+        return k.count == 0;
+    }
     for (size_t i = 0; c->tool->fields[i].name; i++) {
         const struct field *f = &c->tool->fields[i];
         struct json v = json_get(arguments, f->name);
@@ -316,7 +325,7 @@ bool call_args(struct call *c, struct json arguments, const struct field_error *
         else if (f->required)
             refuse(&k, f->name, "is required");
     }
-    if (c->answer != ANSWER_JEEVES && !c->tool->schema)
+    if (c->answer != ANSWER_JEEVES)
         check_unknown(&k, arguments);
     *errors = k.errors;
     *count = k.count;

@@ -5,6 +5,9 @@
 /* Is this field part of the tool in answers of that form? */
 bool field_shown(const struct field *f, enum answer answer);
 
+/* Is the tool's schema the one to use in answers of that form? */
+bool schema_shown(const struct tool *t, enum answer answer);
+
 /* The tool's field of that name, NULL if it has none. */
 const struct field *field_find(const struct tool *t, const char *name);
 

@@ -15,7 +15,7 @@
 #include "json/read.h"
 #include "loop/loop.h"
 
-enum pruner_mode { PRUNER_OFF, PRUNER_REMOTE };
+enum pruner_mode { PRUNER_OFF, PRUNER_REMOTE, PRUNER_BUILTIN };
 
 /* What calls share: where they take place. Made once, by main. */
 struct site {
@@ -26,7 +26,11 @@ struct site {
     enum pruner_mode pruner;
     const char *pruner_url;
     unsigned pruner_timeout_ms;
-    size_t max_prune_input;
+    size_t max_prune_input;  /* bytes, of a remote pruner and of profile jeeves */
+    bool heuristic;          /* the engine without what it learned */
+    size_t max_input_chars;  /* prune_text */
+    struct store *store;     /* opened when first used */
+    uint64_t keep_ms;        /* how long what was cut can be had */
     unsigned long calls;     /* made so far; request ids come from it */
     unsigned busy;           /* calls under way */
     void (*idle)(void *arg); /* called when busy falls to 0, if set */

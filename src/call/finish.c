@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "call/args.h"
 #include "call/cut.h"
+#include "call/focus.h"
 #include "call/remote_pruner.h"
 #include "call/render.h"
 
@@ -36,7 +37,7 @@ static void repair(struct call *c, struct entry *e)
     buf_done(&b);
 }
 
-static struct str rows_text(struct arena *a, const struct rows *rows)
+struct str rows_text(struct arena *a, const struct rows *rows)
 {
     struct buf b;
     struct str s;
@@ -263,6 +264,75 @@ static void prune_next(struct call *c)
     f->remote = remote_prune(c, f->question, f->steps[f->step].input, f->max_output, on_pruned);
 }
 
+/* --- by the engine inside --- */
+
+static void log_engine(struct call *c)
+{
+    const struct pruning *p = &c->finish->pruning;
+    struct buf b;
+    struct json_out o = json_out(&b);
+
+    if (!log_wants(p->fallback ? LOG_WARN : LOG_DEBUG))
+        return;
+    buf_init(&b, 4096);
+    json_obj(&o);
+    json_kv_strz(&o, "tool", c->tool->name);
+    if (p->fallback)
+        json_kv_strz(&o, "reason", err_word(p->err.code));
+    json_kv_int(&o, "pruner_duration_ms", (long long)p->duration_ms);
+    if (p->fallback)
+        json_kv_strz(&o, "message", p->err.msg);
+    else
+        json_kv_int(&o, "pruned_bytes", (long long)p->pruned_bytes);
+    json_obj_end(&o);
+    log_event(p->fallback ? LOG_WARN : LOG_DEBUG,
+              p->fallback ? "pruner.call_failed" : "pruner.call_ok", c->request_id, buf_str(&b));
+    buf_done(&b);
+}
+
+static size_t bytes_now(struct call *c)
+{
+    size_t n = 0;
+
+    for (struct entry *e = c->result.first; e; e = e->next)
+        n += e->kind == ENTRY_TEXT   ? e->text.n
+             : e->kind == ENTRY_ROWS ? rows_text(&c->a, &e->rows).n
+                                     : 0;
+    return n;
+}
+
+static void on_focused(struct call *c)
+{
+    struct finish *f = c->finish;
+    struct focus *focus = f->focus;
+    struct pruning *p = &f->pruning;
+
+    if (call_cancelled(c)) {
+        finish_cancel(c);
+        return;
+    }
+    p->duration_ms = focus->work.duration_ms;
+    if (focus->work.keep_err.code)
+        err_set(&p->err, ERR_NO_RECOVERY, "%s", focus->work.keep_err.msg);
+    for (size_t i = 0; i < focus->work.count; i++)
+        if (focus->work.jobs[i].out.warning && !p->err.code)
+            err_set(&p->err, ERR_TIMEOUT, "the engine gave up: %s",
+                    focus->work.jobs[i].out.warning);
+    p->applied = !p->err.code && focus_apply(c);
+    p->fallback = p->err.code != ERR_NONE;
+    if (p->fallback)
+        p->reason = "pruner_error";
+    if (p->applied) {
+        p->id = focus->work.id;
+        p->lines = focus->lines;
+        p->kept = focus->kept;
+        p->nothing = focus->nothing;
+        p->pruned_bytes = bytes_now(c);
+    }
+    log_engine(c);
+    cut_and_render(c);
+}
+
 static const char *why_not_prune(const struct call *c, const struct finish *f)
 {
     if (f->question.n == 0)
@@ -271,7 +341,8 @@ static const char *why_not_prune(const struct call *c, const struct finish *f)
         return "disabled_or_unconfigured";
     if (f->pruning.raw_bytes == 0)
         return "output_empty";
-    if (f->pruning.raw_bytes > c->site->max_prune_input)
+    if (f->pruning.raw_bytes > c->site->max_prune_input &&
+        (c->site->pruner == PRUNER_REMOTE || c->answer == ANSWER_JEEVES))
         return "too_large";
     return NULL;
 }
@@ -287,6 +358,10 @@ static void prune_start(struct call *c)
         return;
     }
     f->pruning.attempted = true;
+    if (c->site->pruner == PRUNER_BUILTIN) {
+        focus_start(c, on_focused);
+        return;
+    }
     for (struct entry *e = c->result.first; e; e = e->next)
         parts++;
     f->steps = arena_zalloc(&c->a, parts * sizeof *f->steps);
@@ -337,15 +412,20 @@ static void cut_plain(struct call *c)
     }
 }
 
+/* Would cut_plain leave something out that cannot be had otherwise? */
+static bool must_keep(struct call *c)
+{
+    return c->answer == ANSWER_PLAIN && c->result.keep && c->site->store &&
+           c->finish->pruning.raw_bytes > PLAIN_CHARS;
+}
+
 /* --- the way through --- */
 
-static void cut_and_render(struct call *c)
+static void render(struct call *c)
 {
     struct finish *f = c->finish;
     struct buf b;
 
-    if (c->answer == ANSWER_PLAIN)
-        cut_plain(c);
     buf_init(&b, (size_t)1 << 29);
     buf_room(&b, f->pruning.raw_bytes * 5 / 2 + 4096); /* grows once, as a rule */
     buf_add(&b, c->before.p, c->before.n);
@@ -369,6 +449,41 @@ static void send_ready(struct call *c)
     c->finish = NULL;
     f->end(c, buf_str(&b));
     buf_done(&b);
+}
+
+/* The whole is kept, or cannot be. */
+static void on_kept(struct call *c)
+{
+    const struct prune_work *w = &c->finish->focus->work;
+
+    if (call_cancelled(c)) {
+        finish_cancel(c);
+        return;
+    }
+    if (!w->keep_err.code) {
+        c->finish->pruning.id = w->id;
+        c->result.more =
+            arena_printf(&c->a, "recover_text with id %s and lines \"FROM-TO\"", w->id);
+        focus_number(c);
+    }
+    cut_plain(c);
+    render(c);
+}
+
+static void cut_and_render(struct call *c)
+{
+    struct finish *f = c->finish;
+
+    if (f->pruning.applied && c->site->pruner == PRUNER_BUILTIN) { /* within its budget */
+        render(c);
+    } else if (must_keep(c)) {
+        f->question = (struct str){ 0 };
+        focus_start(c, on_kept);
+    } else {
+        if (c->answer == ANSWER_PLAIN)
+            cut_plain(c);
+        render(c);
+    }
 }
 
 static void log_failure(struct call *c)
@@ -419,6 +534,8 @@ void finish_cancel(struct call *c)
 {
     struct finish *f = c->finish;
 
+    if (f->focus && !pruner_cancel(&f->focus->work))
+        return; /* a worker has the texts; on_focused or on_kept comes back here */
     remote_prune_cancel(f->remote);
     f->remote = NULL;
     c->finish = NULL;

@@ -12,6 +12,9 @@ struct pruning {
     size_t raw_bytes, pruned_bytes;
     uint64_t duration_ms;
     struct err err;
+    const char *id;     /* brings back what was left out, NULL: none */
+    size_t lines, kept; /* by the engine inside, when applied */
+    bool nothing;       /* nothing answers the question */
 };
 
 struct finish {
@@ -24,10 +27,14 @@ struct finish {
     struct prune_step *steps; /* one per part that is sent to the pruner */
     size_t step_count, step;
     struct remote_prune *remote;
+    struct focus *focus; /* the engine inside, at work or done */
 };
 
 /* Make the answer of a call whose handler is done, now or later, then `end`. */
 void finish_start(struct call *c, void (*end)(struct call *c, struct str message));
+
+/* The lines of rows, in the arena. */
+struct str rows_text(struct arena *a, const struct rows *rows);
 
 /* The call was cancelled meanwhile: stop and end it. */
 void finish_cancel(struct call *c);

@@ -81,6 +81,7 @@ static void nobody_there(void *arg)
 void call_ask(struct call *c, struct ask *asks, size_t count, void (*then)(struct call *c))
 {
     assert(!c->on_answers); /* one round at a time */
+    assert(c->tool->asks);
     c->asks = asks;
     c->ask_count = count;
     c->on_answers = then;

@@ -23,6 +23,12 @@ static void put_pruning(struct json_out *o, const struct pruning *p)
         json_kv_int(o, "pruned_bytes", (long long)p->pruned_bytes);
     if (p->attempted)
         json_kv_int(o, "pruner_duration_ms", (long long)p->duration_ms);
+    if (p->id)
+        json_kv_strz(o, "prune_id", p->id);
+    if (p->lines) {
+        json_kv_int(o, "lines", (long long)p->lines);
+        json_kv_int(o, "kept_lines", (long long)p->kept);
+    }
     if (p->err.code) {
         json_put_key(o, "error");
         json_obj(o);
@@ -201,9 +207,15 @@ static void status_line(const struct call *c, struct buf *b)
         buf_adds(b, "; cut at its ceiling, not complete");
     if (c->result.replaced)
         buf_addf(b, "; %zu bytes of invalid UTF-8 shown as U+FFFD", c->result.replaced);
-    if (p->applied)
+    if (p->nothing)
+        buf_addf(b, "; nothing here answers the question: head and tail of %zu lines", p->lines);
+    else if (p->lines)
+        buf_addf(b, "; kept %zu of %zu lines for the question", p->kept, p->lines);
+    else if (p->applied)
         buf_addf(b, "; pruned to the question: %zu of %zu bytes kept", p->pruned_bytes,
                  p->raw_bytes);
+    if (p->lines)
+        buf_addf(b, " (~N: N left out; recover_text id %s)", p->id);
     else if (p->fallback)
         buf_addf(b, "; not pruned (%s: %s)", err_word(p->err.code), p->err.msg);
 }

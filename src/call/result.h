@@ -44,6 +44,7 @@ struct result {
     bool binary;        /* the text is of a binary file */
     size_t replaced;    /* bytes of invalid UTF-8 that became U+FFFD */
     const char *status; /* plain: the tool's part of the status line */
+    bool keep;          /* plain: what a ceiling leaves out is kept, and had by its id */
     const char *more;   /* plain: how to get what was left out, e.g. use lines: "%s" */
 };
 

@@ -60,6 +60,7 @@ struct tool_noun {
 
 struct tool {
     const char *name;
+    const char *alias; /* another name it answers to, in no listing; NULL: none */
     enum category category;
     enum effects effects;
     const char *text;              /* for the model; one or two sentences */
@@ -67,10 +68,12 @@ struct tool {
     const struct tool_noun *nouns; /* ends with a row without a noun; may be NULL */
     bool may_be_long;              /* answers may pass a client's usual ceiling */
     bool always_load;              /* never to hide behind a client's tool search */
+    bool asks;                     /* may ask the client while it runs (call_ask) */
 
     /* Instead of fields (then an empty list): the input schema as JSON. Nothing is
      * checked; the handler looks at call->arguments. */
     const char *schema;
+    unsigned schema_answers; /* bits 1 << enum answer that it is for; 0: all */
 
     /* Values for a field as somebody types it, NULL: none are known. */
     void (*complete)(const char *field, struct str typed, struct json_out *values);

@@ -6,3 +6,6 @@
 /* $PITH_HOME, else ~/.config/pith; nothing is made. False with *e set (CONFIG)
  * where neither is known. */
 bool home_dir(char out[PATH_MAX], struct err *e);
+
+/* Where what was cut is kept: `given`, or ~/.local/share/pith where it is NULL. */
+bool home_store(char out[PATH_MAX], const char *given, struct err *e);

@@ -1,12 +1,15 @@
 /* house.c: settings become the place where calls happen. */
 #include "cli/house.h"
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/mem.h"
 #include "call/args.h"
+#include "cli/home.h"
 #include "loop/child.h"
+#include "store/store.h"
 
 extern char **environ;
 
@@ -84,6 +87,28 @@ static bool choose_profile(struct house *h, struct err *e)
     return false;
 }
 
+/* jeeves-mcp-pruner has no pruner unless it is told of one, as its seed says. */
+static void choose_pruner(struct house *h)
+{
+    const char *how = h->set.text[OPT_PRUNER];
+    bool unset = h->as_jeeves && !h->set.given[OPT_PRUNER];
+
+    h->site.pruner = unset || strcmp(how, "off") == 0 ? PRUNER_OFF
+                     : strcmp(how, "builtin") == 0    ? PRUNER_BUILTIN
+                                                      : PRUNER_REMOTE;
+    h->site.pruner_url = how;
+}
+
+static bool open_store(struct house *h, struct err *e)
+{
+    char dir[PATH_MAX];
+
+    if (!home_store(dir, h->set.text[OPT_STORE], e))
+        return false;
+    h->site.store = store_new(&(struct store_opts){ .loop = h->loop, .dir = dir });
+    return true;
+}
+
 bool house_open(struct house *h, struct err *e)
 {
     struct err why;
@@ -99,11 +124,13 @@ bool house_open(struct house *h, struct err *e)
     h->env = make_env();
     h->site.loop = h->loop;
     h->site.env = (const char *const *)h->env;
-    h->site.pruner = strcmp(h->set.text[OPT_PRUNER], "off") == 0 ? PRUNER_OFF : PRUNER_REMOTE;
-    h->site.pruner_url = h->set.text[OPT_PRUNER];
+    choose_pruner(h);
     h->site.pruner_timeout_ms = (unsigned)h->set.num[OPT_PRUNER_TIMEOUT];
     h->site.max_prune_input = (size_t)h->set.num[OPT_MAX_PRUNE_INPUT];
-    return true;
+    h->site.max_input_chars = (size_t)h->set.num[OPT_MAX_INPUT_CHARS];
+    h->site.heuristic = strcmp(h->set.text[OPT_SCORER], "heuristic") == 0;
+    h->site.keep_ms = (uint64_t)h->set.num[OPT_KEEP] * 1000;
+    return open_store(h, e);
 }
 
 static void stop(void *arg)
@@ -128,6 +155,7 @@ void house_settle(struct house *h)
 void house_close(struct house *h)
 {
     if (h->loop) {
+        store_free(h->site.store);
         child_stop_all(h->loop);
         loop_free(h->loop);
     }

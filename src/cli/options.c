@@ -14,7 +14,8 @@ struct row {
     long min, max;
     const char *choices; /* O_CHOICE: words between spaces */
     const char *env;
-    const char *bad; /* name of the failure */
+    const char *env2; /* seed 001's name for it; the first wins */
+    const char *bad;  /* name of the failure */
     const char *text;
 };
 
@@ -23,10 +24,10 @@ enum { SERVERS = FOR_SERVE | FOR_STDIO, RUNNING = FOR_SERVE | FOR_STDIO | FOR_CA
 /* Defaults that depend on the profile (port, log format) are the command's. */
 static const struct row rows[OPT_COUNT] = {
     [OPT_HOST] = { "host", "IP", O_TEXT, FOR_SERVE, "127.0.0.1", .env = "JEEVES_MCP_PRUNER_HOST",
-                   .bad = "invalid_host",
+                   .env2 = "MCP_PRUNER_HOST", .bad = "invalid_host",
                    .text = "address to listen on, loopback only; none: --socket alone" },
     [OPT_PORT] = { "port", "N", O_INT, FOR_SERVE, NULL, 0, 65535, .env = "JEEVES_MCP_PRUNER_PORT",
-                   .bad = "invalid_port",
+                   .env2 = "MCP_PRUNER_PORT", .bad = "invalid_port",
                    .text = "port; 0 takes a free one (7717; pruner 8006; jeeves 0)" },
     [OPT_SOCKET] = { "socket", "PATH", O_TEXT, FOR_SERVE, NULL, .bad = "invalid_socket",
                      .text = "also listen at a unix socket, for this user alone" },
@@ -41,7 +42,7 @@ static const struct row rows[OPT_COUNT] = {
     [OPT_PROFILE] = { "profile", "NAME", O_TEXT, RUNNING, NULL, .bad = "invalid_profile",
                       .text = "which tools, in which form: default, focus, jeeves, pruner" },
     [OPT_STORE] = { "store", "DIR", O_TEXT, RUNNING, NULL, .bad = "invalid_store",
-                    .text = "where outputs are kept (not used yet)" },
+                    .text = "where what was cut is kept (~/.local/share/pith)" },
     [OPT_NO_AUTH] = { "no-auth", NULL, O_FLAG, FOR_SERVE, NULL, .bad = "invalid_flag",
                       .text = "no token, loopback only; only the active profile is served" },
     [OPT_LOG_FORMAT] = { "log-format", "FORM", O_CHOICE, SERVERS, NULL, .choices = "json text",
@@ -50,9 +51,9 @@ static const struct row rows[OPT_COUNT] = {
     [OPT_LOG_LEVEL] = { "log-level", "LEVEL", O_CHOICE, SERVERS, NULL,
                         .choices = "debug info warn error", .bad = "invalid_log_level",
                         .text = "from which level on events are written" },
-    [OPT_PRUNER] = { "pruner", "off|URL", O_PRUNER, RUNNING, "off", .env = "JEEVES_PRUNER_ENDPOINT",
+    [OPT_PRUNER] = { "pruner", "HOW", O_PRUNER, RUNNING, "builtin", .env = "JEEVES_PRUNER_ENDPOINT",
                      .bad = "invalid_pruner_endpoint",
-                     .text = "service that prunes answers to a focus question" },
+                     .text = "who prunes to a focus question: builtin, off or a URL" },
     [OPT_PRUNER_TIMEOUT] = { "pruner-timeout-ms", "N", O_INT, RUNNING, "2000", 100, 30000,
                              .env = "JEEVES_PRUNER_TIMEOUT_MS", .bad = "invalid_timeout_ms",
                              .text = "how long the pruner may take" },
@@ -60,6 +61,15 @@ static const struct row rows[OPT_COUNT] = {
                               .env = "JEEVES_MCP_PRUNER_MAX_PRUNE_INPUT_BYTES",
                               .bad = "invalid_max_prune_input_bytes",
                               .text = "longer outputs are not sent to the pruner" },
+    [OPT_SCORER] = { "scorer", "WHICH", O_CHOICE, RUNNING, "learned",
+                     .choices = "learned heuristic", .bad = "invalid_scorer",
+                     .text = "how the builtin pruner scores lines" },
+    [OPT_MAX_INPUT_CHARS] = { "max-input-chars", "N", O_INT, RUNNING, "2000000", 1, 100000000,
+                              .env = "MCP_PRUNER_MAX_INPUT_CHARS", .bad = "invalid_max_input_chars",
+                              .text = "longer texts come back whole from prune_text" },
+    [OPT_KEEP] = { "keep-s", "N", O_INT, RUNNING, "86400", 1, 31536000,
+                   .env = "MCP_PRUNER_PRUNE_ID_TTL_S", .bad = "invalid_keep_s",
+                   .text = "how long what was cut can be had by its id" },
     [OPT_SEARCH] = { "search", "HOW", O_CHOICE, RUNNING, "auto", .choices = "auto rg builtin",
                      .bad = "invalid_search", .text = "grep by ripgrep or by our own walker" },
     [OPT_MAX_BODY] = { "max-body", "BYTES", O_INT, SERVERS, "16777216", 1024, 1073741824,
@@ -103,8 +113,8 @@ static bool bad(const struct row *r, const char *where, const char *value, struc
         return err_set(e, ERR_CONFIG, "%s: %s must be one of: %s; not '%s'", r->bad, where,
                        r->choices, value);
     return err_set(e, ERR_CONFIG,
-                   "%s: %s must be 'off' or an absolute http: or https: URL, not '%s'", r->bad,
-                   where, value);
+                   "%s: %s must be 'builtin', 'off' or an absolute http: or https: URL, not '%s'",
+                   r->bad, where, value);
 }
 
 static bool is_choice(const char *choices, const char *value)
@@ -135,7 +145,7 @@ static bool take(struct settings *s, enum option i, const char *value, const cha
             return bad(r, where, value, e);
         break;
     case O_PRUNER:
-        if (strcmp(value, "off") != 0 && !http_url_ok(value))
+        if (strcmp(value, "off") != 0 && strcmp(value, "builtin") != 0 && !http_url_ok(value))
             return bad(r, where, value, e);
         break;
     case O_FLAG:
@@ -151,12 +161,16 @@ static bool take(struct settings *s, enum option i, const char *value, const cha
 static bool read_defaults(struct settings *s, unsigned command, struct err *e)
 {
     for (int i = 0; i < OPT_COUNT; i++) {
-        const char *value = rows[i].env ? getenv(rows[i].env) : NULL;
+        const char *name = rows[i].env, *value = name ? getenv(name) : NULL;
 
         if (!(rows[i].commands & command))
             continue;
+        if ((!value || !*value) && rows[i].env2) {
+            name = rows[i].env2;
+            value = getenv(name);
+        }
         if (value && *value) {
-            if (!take(s, (enum option)i, value, rows[i].env, e))
+            if (!take(s, (enum option)i, value, name, e))
                 return false;
             s->given[i] = true;
         } else if (rows[i].def && !take(s, (enum option)i, rows[i].def, rows[i].name, e)) {
@@ -236,7 +250,8 @@ void options_help(unsigned command, struct buf *out)
         if (r->def && r->type != O_FLAG)
             buf_addf(out, " [%s]", r->def);
         if (r->env)
-            buf_addf(out, "\n  %-28s ($%s)", "", r->env);
+            buf_addf(out, "\n  %-28s ($%s%s%s)", "", r->env, r->env2 ? ", $" : "",
+                     r->env2 ? r->env2 : "");
         buf_addc(out, '\n');
     }
 }

@@ -191,8 +191,8 @@ static bool take_answers(struct req *r, struct pending *p, struct arena *a)
     struct json answers = json_get(r->msg.params, "inputResponses");
     struct err e;
 
-    if (!p->stateless)
-        return true;
+    if (!p->stateless || !p->call->tool->asks)
+        return true; /* who never asks takes no answers */
     p->bind = state_bind(r->in->principal, r->in->profile->name, r->msg.method, r->msg.params);
     if (json_type(answers) && json_type(answers) != JSON_OBJ) {
         send_field_error(r, "inputResponses", "must be an object");

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include "base/clock.h"
 #include "mcp/door_auth.h"
+#include "mcp/door_prune.h"
 #include "mcp/door_sse.h"
 #include "mcp/post.h"
 #include "tools/health.h"
@@ -53,7 +54,7 @@ static void serve_health(struct http_req *r)
 
 /* --- routes --- */
 
-enum route { NOWHERE, MCP, RPC, HEALTHZ, HEALTH, SSE, MESSAGES };
+enum route { NOWHERE, MCP, RPC, PRUNE, HEALTHZ, HEALTH, SSE, MESSAGES };
 
 /* The profile is the one that the path names, NULL: it names none. */
 static enum route find_route(const struct door_http *d, struct str path,
@@ -80,6 +81,8 @@ static enum route find_route(const struct door_http *d, struct str path,
         *profile = profile_find(d->mcp->registry, STR("pruner"));
         return RPC;
     }
+    if (str_is(path, "/prune"))
+        return PRUNE;
     if (str_is(path, "/sse"))
         return SSE;
     if (str_is(path, "/messages"))
@@ -209,6 +212,7 @@ static enum door_need need_of(const struct http_req *r, enum route route)
     case MESSAGES:
         return NEED_TOKEN;
     case RPC:
+    case PRUNE:
         return r->peer.loopback ? NEED_NOTHING : NEED_TOKEN;
     case NOWHERE:
     case HEALTHZ:
@@ -235,6 +239,12 @@ void door_http(void *arg, struct http_req *r)
     case RPC:
         serve_rpc(d, r, p, principal);
         break;
+    case PRUNE:
+        if (str_is(r->method, "POST"))
+            door_prune(d, r, principal);
+        else
+            wrong_method(r, "POST, OPTIONS");
+        break;
     case SSE:
     case MESSAGES:
         serve_old(d, r, route, p, principal);
@@ -249,7 +259,10 @@ void door_http(void *arg, struct http_req *r)
             serve_health(r);
         break;
     case NOWHERE:
-        nothing_here(r);
+        if (str_is(r->path, "*") && str_is(r->method, "OPTIONS"))
+            wrong_method(r, "GET, HEAD, POST, DELETE, OPTIONS");
+        else
+            nothing_here(r);
         break;
     }
 }

@@ -3,6 +3,7 @@
  *     /mcp, /mcp/<profile>   MCP: POST; GET and DELETE for sessions
  *     /sse, /messages        the HTTP+SSE transport of 2024-11-05
  *     /rpc                   plain JSON-RPC, profile pruner
+ *     /prune                 the engine, in two other pruners' shapes
  *     /healthz, /health      seed 000's and seed 001's health
  *
  * MCP, old and new, needs a token (door_auth.h); the others do not on loopback,

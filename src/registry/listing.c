@@ -136,7 +136,7 @@ static void put_tool(struct json_out *o, const struct tool *t, enum answer answe
     json_obj(o);
     json_kv_strz(o, "name", t->name);
     json_kv_strz(o, "description", t->text);
-    if (t->schema)
+    if (schema_shown(t, answer))
         json_kv_raw(o, "inputSchema", str_of(t->schema));
     else
         put_schema(o, t, answer);

@@ -1,9 +1,9 @@
 /* profile.c: the named views, and rows found by name. */
 #include "registry/registry.h"
 
-static const char *const focus_tools[] = { "read", "bash", "grep", NULL };
+static const char *const focus_tools[] = { "read", "bash", "grep", "recover_text", NULL };
 static const char *const jeeves_tools[] = { "read", "bash", "grep", NULL };
-static const char *const pruner_tools[] = { "health", NULL };
+static const char *const pruner_tools[] = { "prune_text", "recover_text", "health", NULL };
 static const char *const nothing[] = { NULL }; /* seed 001: lists that are there, and empty */
 
 static const char focus_help[] =
@@ -49,14 +49,16 @@ static bool has_name(const char *const *names, struct str name)
 static const struct tool *find_row(const struct tool *const *table, struct str name)
 {
     for (; *table; table++)
-        if (str_is(name, (*table)->name))
+        if (str_is(name, (*table)->name) || ((*table)->alias && str_is(name, (*table)->alias)))
             return *table;
     return NULL;
 }
 
 const struct tool *registry_find(const struct registry *r, const struct profile *p, struct str name)
 {
-    return has_name(p->tools, name) ? find_row(r->tools, name) : NULL;
+    const struct tool *t = find_row(r->tools, name);
+
+    return t && has_name(p->tools, str_of(t->name)) ? t : NULL;
 }
 
 const struct tool *registry_prompt(const struct registry *r, const struct profile *p,

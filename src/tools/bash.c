@@ -89,6 +89,7 @@ static void put_result(struct call *c, const struct child *ch)
     result_bool(r, "timed_out", ch->outcome == CHILD_TIMED_OUT);
     result_place(r, "truncated", ENTRY_TRUNCATED);
     result_place(r, "duration_ms", ENTRY_DURATION);
+    r->keep = true;
     r->more = "send the output to a file and read that by lines";
 }
 

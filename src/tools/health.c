@@ -12,7 +12,8 @@ void health_facts(struct result *r)
     result_str(r, "status", STR("healthy"));
     result_str(r, "server", STR("mcp-pruner"));
     result_str(r, "version", STR(PITH_VERSION));
-    result_json(r, "capabilities", STR("[\"health\"]"));
+    result_json(r, "capabilities",
+                STR("[\"prune_text\",\"recover_text\",\"annotations\",\"markers\"]"));
     result_str(r, "timestamp", str_of(now));
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "base/utf8.h"
 #include "call/args.h"
+#include "tools/recover.h"
 #include "tools/table.h"
 #include "tools/text.h"
 
@@ -260,11 +261,52 @@ static void after(struct call *c)
     call_done(c);
 }
 
+/* ax://prune/<id>#120-154: what an earlier answer left out. */
+static void recovered(struct call *c)
+{
+    struct str path = arg_str(c, "path"), lines = arg_str(c, "lines");
+    const char *hash = memchr(path.p, '#', path.n);
+    size_t from = 0, to = 0;
+
+    if (lines.p)
+        lines_parse(lines, &from, &to);
+    else if (hash)
+        lines_parse((struct str){ hash + 1, path.n - (size_t)(hash + 1 - path.p) }, &from, &to);
+    if (c->err.code == ERR_UNKNOWN_ID)
+        c->err.code = ERR_MISSING; /* the contract's word for what is not there */
+    if (c->err.code)
+        call_fail(c);
+    else
+        recover_answer(c, c->op, from, to);
+}
+
+static void read_kept(struct call *c, struct str path)
+{
+    static const char prefix[] = "ax://prune/";
+    struct str id = { path.p + sizeof prefix - 1, path.n - (sizeof prefix - 1) };
+    const char *hash;
+
+    if (!str_starts(path, prefix)) {
+        err_set(&c->err, ERR_MISSING, "there is only ax://prune/<id>, not '%.*s'",
+                (int)utf8_cut(path, 80), path.p);
+        call_fail(c);
+        return;
+    }
+    hash = memchr(id.p, '#', id.n);
+    if (hash)
+        id.n = (size_t)(hash - id.p);
+    recover_start(c, id, recovered);
+}
+
 static void run(struct call *c)
 {
     struct reading *r = arena_zalloc(&c->a, sizeof *r);
     struct str lines = arg_str(c, "lines");
 
+    if (str_starts(arg_str(c, "path"), "ax://")) {
+        read_kept(c, arg_str(c, "path"));
+        return;
+    }
     c->op = r;
     if (lines.p)
         lines_parse(lines, &r->range.from, &r->range.to);

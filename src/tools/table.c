@@ -4,5 +4,5 @@
 #include <stddef.h>
 
 const struct tool *const tool_table[] = {
-    &tool_read, &tool_bash, &tool_grep, &tool_health, NULL,
+    &tool_read, &tool_bash, &tool_grep, &tool_prune_text, &tool_recover_text, &tool_health, NULL,
 };

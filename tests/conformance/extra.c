@@ -123,6 +123,7 @@ const struct tool extra_tools[] = {
     { .name = "test_ask_url",
       .text = "Asks the user to visit a page.",
       .fields = no_fields,
+      .asks = true,
       .run = run_ask_url },
     { 0 },
 };

@@ -140,6 +140,7 @@ const struct tool fixture_prompts[] = {
     { .name = "test_input_required_result_prompt",
       .text = "Asks the user for its context.",
       .fields = no_fields,
+      .asks = true,
       .run = run_asking },
     { 0 },
 };

@@ -151,7 +151,7 @@ static const struct tool rows[] = {
     { .name = "hold", .fields = none, .run = run_hold },
     { .name = "let_go", .fields = none, .run = run_let_go },
     { .name = "change", .fields = none, .run = run_change },
-    { .name = "ask", .fields = none, .run = run_ask },
+    { .name = "ask", .fields = none, .asks = true, .run = run_ask },
 };
 static const struct tool *const tools[] = { &rows[0], &rows[1], &rows[2], &rows[3],
                                             &rows[4], &rows[5], &rows[6], NULL };
