@@ -68,6 +68,7 @@ BUILD_PKG := libuv1-dev libpcre2-dev libcurl4-openssl-dev libssl-dev \
 TEST_PKG  := ripgrep curl openssl libjson-c-dev git clang-format cppcheck \
              $(if $(shell command -v node),,nodejs) $(if $(shell command -v npm),,npm)
 FUZZ_PKG  := clang libclang-rt-dev
+TRAIN_PKG := python3 python3-numpy python3-sklearn
 BENCH_PKG := nginx-light wrk hyperfine ripgrep
 
 # $(call need,PACKAGES): silent when all are there; as root or by sudo otherwise.
@@ -159,6 +160,16 @@ compile_commands.json: $(SRC) src/main.c Makefile
 	@{ echo '['; sep=; for f in $(SRC) src/main.c; do \
 	  printf '%s\n{"directory":"%s","file":"%s","command":"cc -std=c17 %s -Isrc -I. -c %s"}' "$$sep" "$(CURDIR)" $$f \
 	    "$$(printf '%s' "$$QUOTED" | sed 's/["\\]/\\&/g')" $$f; sep=','; done; echo ']'; } >$@
+
+# The pruner's weights anew, from ../shared/eval; minutes. Only for who changes
+# what a feature means: the weights are in data/.
+$(B)/features: data/train/features.c $(LIB)
+	$(COMPILE) $(LDFLAGS) -o $@ $< $(LIB) $(LDLIBS)
+.PHONY: train
+train: deps
+	$(call need,$(TRAIN_PKG))
+	$(MAKE_IN) $(B)/features
+	B=$(B) /usr/bin/python3 data/train/train.py
 
 .PHONY: bench clean
 bench: all

@@ -26,6 +26,8 @@ struct features *features_make(struct arena *a, const struct match *m, const str
 
     f->m = m;
     f->n = m->t->count;
+    for (i = 0; i < FEATURES_LOGS; i++)
+        f->log[i] = log2f(1 + (float)i);
     for (i = 0; i < sizeof lines / sizeof *lines; i++)
         *lines[i] = features_floats(a, f->n);
     if (is_late(late))
@@ -39,10 +41,10 @@ struct features *features_make(struct arena *a, const struct match *m, const str
     return is_late(late) ? NULL : f;
 }
 
-/* log2(1 + x) of small whole numbers is asked for all the time. */
-static float lg(float x)
+/* log2(1 + x); x mostly is small. */
+static float lgn(const struct features *f, size_t x)
 {
-    return log2f(1 + x);
+    return x < FEATURES_LOGS ? f->log[x] : log2f(1 + (float)x);
 }
 
 static float share(float x, float best)
@@ -50,27 +52,18 @@ static float share(float x, float best)
     return best > 0 ? x / best : 0;
 }
 
+/* The bits of a kind as features: they are in the same order. */
+_Static_assert(1 << (F_STRING - F_BLANK) == K_STRING && 1 << (F_DEF - F_BLANK) == K_DEF, "order");
+_Static_assert(1 << (F_TITLE - F_STRONG) == L_TITLE && 1 << (F_PATH - F_STRONG) == L_PATH, "order");
+
 static void kinds(const struct line *l, float *x)
 {
-    static const struct {
-        uint32_t kind;
-        uint8_t to;
-    } MAP[] = {
-        { K_BLANK, F_BLANK },   { K_PUNCT, F_PUNCT },     { K_COMMENT, F_COMMENT },
-        { K_IMPORT, F_IMPORT }, { K_PREPROC, F_PREPROC }, { K_LICENCE, F_LICENCE },
-        { K_DOCSTR, F_DOCSTR }, { K_HEADING, F_HEADING }, { K_LIST, F_LIST },
-        { K_TABLE, F_TABLE },   { K_FENCED, F_FENCED },   { K_FENCE, F_FENCE },
-        { K_DECOR, F_DECOR },   { K_DEF, F_DEF },         { K_TYPE, F_TYPE },
-        { K_CLOSE, F_CLOSE },   { K_CTRL, F_CTRL },       { K_RETURN, F_RETURN },
-        { K_THROW, F_THROW },   { K_ASSIGN, F_ASSIGN },   { K_CALL, F_CALL },
-        { K_TODO, F_TODO },     { K_OPTION, F_OPTION },   { K_KEY, F_KEY },
-        { K_OPENS, F_OPENS },   { K_VAR, F_VAR },         { K_STRING, F_STRING },
-        { K_PROMPT, F_PROMPT }, { K_STARTS, F_STARTS },
-    };
-    size_t k;
+    uint32_t bits = l->kind & ((2u << (F_STRING - F_BLANK)) - 1);
 
-    for (k = 0; k < sizeof MAP / sizeof *MAP; k++)
-        x[MAP[k].to] = (l->kind & MAP[k].kind) != 0;
+    for (; bits; bits &= bits - 1)
+        x[F_BLANK + __builtin_ctz(bits)] = 1;
+    x[F_PROMPT] = (l->kind & K_PROMPT) != 0;
+    x[F_STARTS] = (l->kind & K_STARTS) != 0;
     x[F_QUOTE] = (l->saw & SAW_QUOTE) != 0;
 }
 
@@ -80,41 +73,63 @@ static void shape(const struct features *f, size_t i, float *x)
     const struct line *l = &t->lines[i];
     const struct line *prev = i ? l - 1 : NULL, *next = i + 1 < f->n ? l + 1 : NULL;
     const struct block *b = &f->m->b->all[f->m->b->of[i]];
-    float n = (float)f->n, words = (float)(t->lines[i + 1].words - l->words);
+    float n = (float)f->n;
+    size_t words = t->lines[i + 1].words - l->words;
     uint32_t copies = f->copies[i] & ~FIRST_COPY, shapes = f->shapes[i] & ~FIRST_COPY;
     int up = prev ? (int)l->indent - prev->indent : 0;
     int down = next ? (int)next->indent - l->indent : 0;
 
-    x[F_INDENT] = lg(l->indent);
+    x[F_INDENT] = lgn(f, l->indent);
     x[F_INDENT_UP] = prev && prev->first ? (float)(up > 8 ? 8 : up < -8 ? -8 : up) : 0;
     x[F_INDENT_DOWN] = next && next->first ? (float)(down > 8 ? 8 : down < -8 ? -8 : down) : 0;
-    x[F_WORDS] = lg(words);
-    x[F_TOKENS] = lg(l->tokens);
+    x[F_WORDS] = lgn(f, words);
+    x[F_TOKENS] = lgn(f, l->tokens);
     x[F_LONG] = l->tokens > 50;
     x[F_AT] = (float)i / n;
-    x[F_TOP] = lg((float)i) / 10;
-    x[F_BOTTOM] = lg(n - (float)i) / 10;
+    x[F_TOP] = lgn(f, i) / 10;
+    x[F_BOTTOM] = lgn(f, f->n - i) / 10;
     x[F_PREV_BLANK] = !prev || !prev->first;
     x[F_NEXT_BLANK] = !next || !next->first;
     x[F_NEXT_CLOSE] = next && next->kind & (K_CLOSE | K_PUNCT) && next->first;
     x[F_PREV_COMMENT] = prev && prev->kind & K_COMMENT;
     x[F_NEXT_COMMENT] = next && next->kind & K_COMMENT;
     x[F_PREV_OPENS] = prev && prev->kind & K_OPENS;
-    x[F_COPIES] = lg((float)copies - 1);
-    x[F_SHAPES] = lg((float)shapes - 1);
-    x[F_RUN] = lg((float)f->run[i] - 1);
+    x[F_COPIES] = lgn(f, copies - 1);
+    x[F_SHAPES] = lgn(f, shapes - 1);
+    x[F_RUN] = lgn(f, f->run[i] - 1u);
     x[F_RUN_EDGE] =
         f->run[i] > 1 && (!prev || prev->shape != l->shape || !next || next->shape != l->shape);
-    x[F_ONCE] = lg(f->once[i]);
-    x[F_UNKNOWN] = lg(f->unknown[i]);
+    x[F_ONCE] = lgn(f, f->once[i]);
+    x[F_UNKNOWN] = lgn(f, f->unknown[i]);
     x[F_RARITY] = f->rarity[i];
     x[F_RAREST] = f->rarest[i];
-    x[F_DIGITS] = lg(l->digits);
-    x[F_BLOCK_LINES] = lg((float)(b->to - b->from));
+    x[F_DIGITS] = lgn(f, l->digits);
+    x[F_BLOCK_LINES] = lgn(f, b->to - b->from);
     x[F_BLOCK_AT] = (float)(i - b->from) / (float)(b->to - b->from);
     x[F_BLOCK_LAST] = i + 1 == b->to;
     x[F_DEPTH] = l->depth > 8 ? 8 : l->depth;
     x[F_UPPER] = words > 0 && t->words[t->places[l->words]].upper;
+}
+
+/* How much of the goal the thing is that a line defines: what stands behind
+ * "def", or before "(" where there is no such word. */
+static float named(const struct match *m, size_t i)
+{
+    const struct text *t = m->t;
+    size_t k, end = t->lines[i + 1].words, most = t->lines[i].words + 16;
+    const struct word *w;
+
+    for (k = t->lines[i].words; k + 1 < end && k < most; k++) {
+        w = &t->words[t->places[k]];
+        if (w->kw == KW_DEF || w->kw == KW_TYPE)
+            return mask_sum(m->word[t->places[k + 1]], m->hand);
+    }
+    for (k = t->lines[i].words; k < end && k < most; k++) {
+        w = &t->words[t->places[k]];
+        if (m->word[t->places[k]] & m->exact)
+            return 0.7f * mask_sum(m->word[t->places[k]], m->hand);
+    }
+    return 0;
 }
 
 static void matches(const struct features *f, size_t i, float *x)
@@ -125,8 +140,8 @@ static void matches(const struct features *f, size_t i, float *x)
     uint32_t k = b->of[i], p = b->para[i], h = b->header[i], up;
     uint64_t mask = m->mask[i];
 
-    x[F_HITS] = lg((float)__builtin_popcountll(mask));
-    x[F_S] = lg(f->s[i]);
+    x[F_HITS] = lgn(f, (size_t)__builtin_popcountll(mask));
+    x[F_S] = f->s[i] > 0 ? log2f(1 + f->s[i]) : 0;
     x[F_S_MAX] = share(f->s[i], f->top_s);
     x[F_S_RANK] = f->s_rank[i];
     x[F_S2] = share(f->s2[i], f->top_s2);
@@ -165,55 +180,37 @@ static void matches(const struct features *f, size_t i, float *x)
     x[F_JOINED] = f->joined[i];
     x[F_JOINED6] = f->joined6[i] > 2 ? 2 : f->joined6[i];
     x[F_MISS] = f->cov25[i] == 0;
-    x[F_DIST] = lg(f->dist[i]);
-    x[F_DIST_BEST] = lg(f->dist_best[i]);
+    x[F_DIST] = lgn(f, (size_t)f->dist[i]);
+    x[F_DIST_BEST] = lgn(f, (size_t)f->dist_best[i]);
+    if (l->kind & (K_DEF | K_TYPE) || l->log & L_DEF)
+        x[F_NAMED] = share(named(m, i), m->hand[0]);
     x[F_DEF_HIT] = l->kind & (K_DEF | K_TYPE) ? x[F_S_MAX] : 0;
     x[F_COMMENT_S] = l->kind & (K_COMMENT | K_DOCSTR) ? x[F_S6] : 0;
     x[F_CODE_S] = l->kind & (K_COMMENT | K_DOCSTR | K_BLANK | K_PUNCT | K_IMPORT) ? 0 : x[F_S6];
-}
-
-static void log_flags(uint32_t log, float *x)
-{
-    static const struct {
-        uint32_t log;
-        uint8_t to;
-    } MAP[] = {
-        { L_STRONG, F_STRONG }, { L_SEV, F_SEV },         { L_WARN, F_WARN },
-        { L_OK, F_OK },         { L_FRAME, F_FRAME },     { L_EXC, F_EXC },
-        { L_PLUS, F_PLUS },     { L_MINUS, F_MINUS },     { L_WANT, F_WANT },
-        { L_EXIT, F_EXIT },     { L_SUMMARY, F_SUMMARY }, { L_PATH, F_PATH },
-        { L_CARET, F_CARET },   { L_GROUP, F_GROUP },     { L_DULL, F_DULL },
-        { L_ENTRY, F_ENTRY },   { L_HUNK, F_HUNK },       { L_TIME, F_TIME },
-        { L_TRACE, F_TRACE },   { L_ZERO, F_ZERO },       { L_DEF, F_LDEF },
-        { L_RULE, F_RULE },     { L_FIELD, F_FIELD },     { L_TITLE, F_TITLE },
-    };
-    size_t k;
-
-    for (k = 0; k < sizeof MAP / sizeof *MAP; k++)
-        x[MAP[k].to] = (log & MAP[k].log) != 0;
 }
 
 static void trouble(const struct features *f, size_t i, float *x)
 {
     const struct match *m = f->m;
     const struct line *l = &m->t->lines[i];
-    uint32_t h = m->b->header[i];
+    uint32_t h = m->b->header[i], bits;
     bool fail = m->goal.intents & INTENT_FAIL;
     float block = f->block_sum[m->b->of[i]] / (f->top_block_sum > 0 ? f->top_block_sum : 1);
-    float seen = (float)f->strong_seen[i], n = (float)f->n;
+    float seen = (float)f->strong_seen[i];
     const struct line *next = i + 1 < f->n ? l + 1 : NULL;
 
-    log_flags(l->log, x);
+    for (bits = l->log & ((2u << (F_TITLE - F_STRONG)) - 1); bits; bits &= bits - 1)
+        x[F_STRONG + __builtin_ctz(bits)] = 1;
     x[F_SINCE_STRONG] = f->since_strong[i];
     x[F_TO_STRONG] = f->to_strong[i];
-    x[F_STRONG_SEEN] = lg(seen);
+    x[F_STRONG_SEEN] = lgn(f, f->strong_seen[i]);
     x[F_STRONG_FIRST] = x[F_STRONG] > 0 && seen < 3;
     x[F_STRONG_LAST] = x[F_STRONG] > 0 && f->strong_count - f->strong_seen[i] < 2;
     x[F_DENSITY] = f->density[i];
     x[F_SEV_DENSITY] = f->sev_density[i];
     x[F_STRONG_RARE] = f->strong_rare[i];
     x[F_QUIET] = x[F_SEV] > 0 ? f->quiet[i] : 0;
-    x[F_FROM_END] = lg(n - (float)i);
+    x[F_FROM_END] = lgn(f, f->n - i);
     x[F_FIRST_COPY] = (f->copies[i] & FIRST_COPY) != 0;
     x[F_FAIL_STRONG] = fail ? x[F_STRONG] : 0;
     x[F_FAIL_SEV] = fail ? x[F_SEV] : 0;
@@ -222,6 +219,8 @@ static void trouble(const struct features *f, size_t i, float *x)
     x[F_FAIL_RARE] = fail ? f->strong_rare[i] : 0;
     x[F_WARN_WARN] = m->goal.intents & INTENT_WARN ? x[F_WARN] : 0;
     x[F_DEF_LDEF] = m->goal.intents & INTENT_DEF ? x[F_LDEF] * x[F_S_MAX] : 0;
+    x[F_DEF_NAMED] = m->goal.intents & INTENT_DEF ? x[F_NAMED] : 0;
+    x[F_INNER] = l->depth;
     x[F_DEF_S] = m->goal.intents & INTENT_DEF ? x[F_S_MAX] : 0;
     x[F_ENTRY_S] = x[F_ENTRY] > 0 || x[F_HUNK] > 0 ? block : 0;
     x[F_TITLE_S] = x[F_TITLE] > 0 ? block : 0;

@@ -12,10 +12,11 @@
 #define LINE_FEATURES(X)                                                                           \
     /* kind */                                                                                     \
     X(BLANK)                                                                                       \
-    X(PUNCT) X(COMMENT) X(IMPORT) X(PREPROC) X(LICENCE) X(DOCSTR) X(HEADING) X(LIST) X(TABLE)      \
-        X(FENCED) X(FENCE) X(DECOR) X(DEF) X(TYPE) X(CLOSE) X(CTRL) X(RETURN) X(THROW) X(ASSIGN)   \
-            X(CALL) X(TODO) X(OPTION) X(KEY) X(OPENS) X(VAR) X(STRING) X(PROMPT) X(STARTS)         \
-                X(QUOTE) X(UPPER) /* shape and place */                                            \
+    X(PUNCT)                                                                                       \
+    X(COMMENT) X(IMPORT) X(PREPROC) X(LICENCE) X(DOCSTR) X(HEADING) X(LIST) X(TABLE) X(FENCED)     \
+        X(FENCE) X(DECOR) X(DEF) X(TYPE) X(CLOSE) X(CTRL) X(RETURN) X(THROW) X(ASSIGN) X(CALL)     \
+            X(TODO) X(OPTION) X(KEY) X(OPENS) X(VAR) X(STRING) X(PROMPT) X(STARTS) X(QUOTE)        \
+                X(UPPER) /* shape and place */                                                     \
         X(INDENT) X(INDENT_UP) X(INDENT_DOWN) X(WORDS) X(TOKENS) X(LONG) X(AT) X(TOP) X(BOTTOM)    \
             X(PREV_BLANK) X(NEXT_BLANK) X(NEXT_CLOSE) X(PREV_COMMENT) X(NEXT_COMMENT)              \
                 X(PREV_OPENS) X(COPIES) X(SHAPES) X(RUN) X(RUN_EDGE) X(ONCE) X(UNKNOWN) X(RARITY)  \
@@ -34,7 +35,8 @@
                         X(QUIET) X(FROM_END) X(FIRST_COPY) X(FAIL_STRONG) X(FAIL_SEV) X(FAIL_S)    \
                             X(FAIL_DENSITY) X(FAIL_RARE) X(WARN_WARN) X(DEF_LDEF) X(DEF_S)         \
                                 X(ENTRY_S) X(TITLE_S) X(PLUS_S) X(FRAME_LAST) X(EXC_END)           \
-                                    X(STRONG_S) X(HEAD_FIT) X(STRONG_BLOCK)
+                                    X(STRONG_S) X(HEAD_FIT) X(STRONG_BLOCK) X(NAMED) X(DEF_NAMED)  \
+                                        X(INNER)
 
 enum line_feature {
 #define X(name) F_##name,

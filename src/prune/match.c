@@ -140,7 +140,7 @@ static bool is_join(const struct goal *g, uint32_t hash)
 static void mark_lines(struct match *m, struct arena *a, const struct finder *f)
 {
     const struct text *t = m->t;
-    uint64_t *word = arena_zalloc(a, t->word_count * sizeof *word), mask;
+    uint64_t *word = m->word = arena_zalloc(a, t->word_count * sizeof *word), mask;
     int term[WORD_PARTS + 1];
     size_t i, k, n;
 

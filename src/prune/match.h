@@ -13,9 +13,10 @@ enum { MATCH_TERMS = 64 };
 /* What the learned term weights are made from; the names are the training's. */
 #define TERM_INPUTS(X)                                                                             \
     X(ONE)                                                                                         \
-    X(IDF) X(SHARE) X(COMMENTS) X(DEFS) X(HAND) X(HAND_IDF) X(COUNT) X(AT) X(TERMS) X(TITLE)       \
-        X(EXACT) X(IDENT) X(QUOTED) X(FENCED) X(GENERIC) X(NUMBER) X(GOAL_COUNT) X(LENGTH)         \
-            X(TEXT_DF) X(GOAL_DF) X(RARE) X(SOLE) X(FAIL)
+    X(IDF)                                                                                         \
+    X(SHARE) X(COMMENTS) X(DEFS) X(HAND) X(HAND_IDF) X(COUNT) X(AT) X(TERMS) X(TITLE) X(EXACT)     \
+        X(IDENT) X(QUOTED) X(FENCED) X(GENERIC) X(NUMBER) X(GOAL_COUNT) X(LENGTH) X(TEXT_DF)       \
+            X(GOAL_DF) X(RARE) X(SOLE) X(FAIL)
 
 enum term_input {
 #define X(name) T_##name,
@@ -45,6 +46,7 @@ struct match {
     uint64_t exact, quoted;           /* terms that are whole identifiers, that were quoted */
     uint64_t *mask;                   /* per line */
     uint64_t *block;                  /* per block, the terms in it */
+    uint64_t *word;                   /* per word, the terms it is */
     bool *joined;                     /* per word: two words of the goal in one */
 };
 

@@ -3,9 +3,12 @@
 #pragma once
 #include "prune/features.h"
 
+enum { FEATURES_LOGS = 256 };
+
 struct features {
     const struct match *m;
-    size_t n; /* lines */
+    size_t n;                 /* lines */
+    float log[FEATURES_LOGS]; /* log2 of 1 + x */
     /* per line, by sums.c */
     float *s, *s2, *s6, *s15, *before, *after; /* weights by hand: on the line, decayed around it */
     float *line, *near3, *near10;              /* learned weights: on it, near it */
@@ -19,9 +22,10 @@ struct features {
     float top_block, top_block_sum, top_block_max, top_para;
     /* per line, by shape.c */
     uint32_t *copies,
-        *shapes;   /* how often its masked text, its shape occur; FIRST_COPY marks one */
-    uint16_t *run; /* lines of this shape in a row */
-    float *once, *unknown, *rarity, *rarest, *joined6;
+        *shapes;              /* how often its masked text, its shape occur; FIRST_COPY marks one */
+    uint16_t *run;            /* lines of this shape in a row */
+    uint16_t *once, *unknown; /* words that occur once, that the world does not know */
+    float *rarity, *rarest, *joined6;
     uint8_t *joined;
     /* per line, of logs only */
     float *since_strong, *to_strong, *density, *sev_density, *strong_rare, *quiet;

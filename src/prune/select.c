@@ -42,8 +42,9 @@ static int by_rank(const void *x, const void *y)
     return a->line < b->line ? -1 : 1;
 }
 
-/* All lines, best first; of equals the earlier. By 16 bits, then in each bin. */
-static void sort_lines(struct chooser *c, struct arena *a)
+/* All lines, best first; of equals the earlier. By 14 bits, then in each bin;
+ * where only the first `upto` matter, in the bin where they end. */
+static void sort_lines(struct chooser *c, struct arena *a, size_t upto)
 {
     enum { BINS = 1 << 14, SHIFT = 18 };
     uint32_t *start = arena_zalloc(a, (BINS + 1) * sizeof *start), bin;
@@ -61,7 +62,7 @@ static void sort_lines(struct chooser *c, struct arena *a)
     for (i = 0; i < BINS; i++) {
         from = start[i + 1];
         to = i + 2 <= BINS ? start[i + 2] : c->n;
-        if (to > from + 1)
+        if (to > from + 1 && (!upto || (from < upto && upto < to)))
             qsort(r + from, to - from, sizeof *r, by_rank);
     }
     c->order = arena_alloc(a, (c->n + 1) * sizeof *c->order);
@@ -182,7 +183,7 @@ size_t select_lines(bool *keep, struct arena *a, const struct text *t, const str
     for (i = 0; i < c.n; i++)
         if (t->lines[i].kind & K_KEEP)
             take(&c, i);
-    sort_lines(&c, a);
+    sort_lines(&c, a, o->budget || c.kept ? 0 : least);
     if (!o->budget || c.kept < least)
         take_least(&c, least);
     if (o->budget) {

@@ -70,11 +70,12 @@ static void words(struct features *f, struct arena *a)
     float *rare = word_rarity(f, a, unknown), sum, most;
     float *joined = features_floats(a, f->n);
     const struct word *w;
-    size_t i, k, n;
+    size_t i, k, n, once, odd;
     uint32_t id;
 
     for (i = 0; i < f->n; i++) {
         sum = most = 0;
+        once = odd = 0;
         for (n = 0, k = t->lines[i].words; k < t->lines[i + 1].words; k++) {
             id = t->places[k];
             if (!id)
@@ -84,12 +85,14 @@ static void words(struct features *f, struct arena *a)
             sum += rare[id];
             if (rare[id] > most)
                 most = rare[id];
-            f->once[i] += w->count == 1;
-            f->unknown[i] += unknown[id];
+            once += w->count == 1;
+            odd += unknown[id];
             joined[i] += f->m->joined[id];
         }
         f->rarity[i] = n ? sum / (float)n : 0;
         f->rarest[i] = most;
+        f->once[i] = (uint16_t)(once < 60000 ? once : 60000);
+        f->unknown[i] = (uint16_t)(odd < 60000 ? odd : 60000);
         f->joined[i] = joined[i] > 0;
     }
     decayed(f->joined6, joined, f->n, 0.8f, 0);
@@ -100,8 +103,8 @@ void features_shape(struct features *f, struct arena *a)
     f->copies = arena_alloc(a, (f->n + 1) * sizeof *f->copies);
     f->shapes = arena_alloc(a, (f->n + 1) * sizeof *f->shapes);
     f->run = arena_alloc(a, (f->n + 1) * sizeof *f->run);
-    f->once = features_floats(a, f->n);
-    f->unknown = features_floats(a, f->n);
+    f->once = arena_zalloc(a, (f->n + 1) * sizeof *f->once);
+    f->unknown = arena_zalloc(a, (f->n + 1) * sizeof *f->unknown);
     f->rarity = features_floats(a, f->n);
     f->rarest = features_floats(a, f->n);
     f->joined6 = features_floats(a, f->n);
@@ -114,17 +117,18 @@ void features_shape(struct features *f, struct arena *a)
 
 /* ---- Trouble ---- */
 
-static float log_of(float x)
+/* How far is told up to here; beyond, far is far. */
+static float far(const struct features *f, uint32_t lines)
 {
-    return log2f(1 + x);
+    return f->log[lines < FEATURES_LOGS ? lines : FEATURES_LOGS - 1];
 }
 
 void features_trouble(struct features *f, struct arena *a)
 {
     const struct text *t = f->m->t;
     float *strong = features_floats(a, f->n), *sev = features_floats(a, f->n);
-    float *rare = features_floats(a, f->n), d, quiet = 0, n = logf((float)f->n + 1);
-    uint32_t log, seen = 0;
+    float *rare = features_floats(a, f->n), n = logf((float)f->n + 1);
+    uint32_t log, seen = 0, d, quiet = 0;
     size_t i;
 
     f->since_strong = features_floats(a, f->n);
@@ -138,18 +142,19 @@ void features_trouble(struct features *f, struct arena *a)
         log = t->lines[i].log;
         strong[i] = (log & L_STRONG) != 0;
         sev[i] = (log & (L_SEV | L_EXC | L_TRACE)) != 0;
-        f->quiet[i] = log_of(quiet);
-        quiet = sev[i] ? 0 : quiet + 1;
-        d = strong[i] ? 0 : d + 1;
-        f->since_strong[i] = log_of(d);
+        f->quiet[i] = far(f, quiet);
+        quiet = sev[i] > 0 ? 0 : quiet + 1;
+        d = strong[i] > 0 ? 0 : d + 1;
+        f->since_strong[i] = far(f, d);
         seen += strong[i] > 0;
         f->strong_seen[i] = seen;
-        rare[i] = strong[i] * (1 - logf((float)(f->copies[i] & ~FIRST_COPY)) / n);
+        if (strong[i] > 0)
+            rare[i] = 1 - logf((float)(f->copies[i] & ~FIRST_COPY)) / n;
     }
     f->strong_count = seen;
     for (d = 1000, i = f->n; i--;) {
         d = strong[i] > 0 ? 0 : d + 1;
-        f->to_strong[i] = log_of(d);
+        f->to_strong[i] = far(f, d);
     }
     decayed(f->density, strong, f->n, 0.8f, 0);
     decayed(f->sev_density, sev, f->n, 0.8f, 0);

@@ -202,7 +202,8 @@ static void log_parents(struct maker *m, size_t i, const struct block *cur)
         head++;
     b->header[i] = head;
     b->parent[i] = head == i ? NO_LINE : head;
-    l->depth = l->indent > 40 ? 10 : (uint8_t)(l->indent / 4);
+    if (l->indent)
+        l->depth = l->indent > 40 ? 10 : (uint8_t)(l->indent / 4);
 }
 
 /* ---- All ---- */

@@ -24,7 +24,7 @@ static size_t stamp(const char *p, size_t n)
     for (i = 0; i < n; i++) {
         if (is_digit(p[i]))
             digits++;
-        else if (strchr("-:./,+", p[i]) && p[i])
+        else if (p[i] >= '+' && p[i] <= ':') /* + , - . / and : */
             signs++;
         else if (!(digits && (p[i] == 'T' || p[i] == 'Z')))
             break;
@@ -128,7 +128,7 @@ static bool word_is(const char *p, size_t n, const char *want)
 static bool one_of(const char *p, size_t n, const char *const *list)
 {
     for (; *list; list++)
-        if (strlen(*list) == n && word_is(p, n, *list))
+        if (**list == (p[0] | 32) && word_is(p, n, *list))
             return true;
     return false;
 }
@@ -167,10 +167,11 @@ static uint32_t word_says(struct str h, size_t at, size_t n)
                                           "aborted",   "unresolved", NULL };
     const char *p = h.p + at;
     char after = at + n < h.n ? h.p[at + n] : ' ';
-    bool exc = ends(p, n, "Error") || ends(p, n, "Exception");
 
-    if (exc)
+    if ((p[n - 1] == 'r' && ends(p, n, "Error")) || (p[n - 1] == 'n' && ends(p, n, "Exception")))
         return L_EXC | L_SEV | (after == ':' || at < 4 || at + n == h.n ? L_STRONG : 0);
+    if (n < 3 || n > 12 || !strchr("aefcpstu", p[0] | 32))
+        return 0;
     if (one_of(p, n, ALWAYS))
         return L_SEV | (is_zero(h, at, n) ? L_ZERO : L_STRONG) |
                (word_is(p, n, "traceback") ? L_TRACE : 0);
@@ -245,7 +246,7 @@ static uint32_t says(struct str h, uint32_t sevs)
 
 /* ---- Other signs ---- */
 
-static uint32_t word_signs(const struct text *t, size_t i)
+static uint32_t word_signs(const struct text *t, size_t i, bool *exits)
 {
     uint32_t log = 0;
     size_t k, end = t->lines[i + 1].words;
@@ -263,6 +264,9 @@ static uint32_t word_signs(const struct text *t, size_t i)
             break;
         case SEV_TRACE:
             log |= L_TRACE;
+            break;
+        case SEV_EXIT:
+            *exits = true;
             break;
         case SEV_DULL:
             if (k < t->lines[i].words + 2)
@@ -348,18 +352,75 @@ static uint32_t entry(const struct line *l, struct str h)
     }
 }
 
-/* The words behind "path:12:" define something. */
-static bool defines(const struct text *t, size_t i)
+/* Past "path:12:" or "path-12-", as grep writes; 0 where there is none. */
+static size_t grep_prefix(struct str h)
 {
-    const struct word *w;
-    size_t k, end = t->lines[i + 1].words, most = t->lines[i].words + 14;
+    size_t i, j;
 
-    for (k = t->lines[i].words; k < end && k < most; k++) {
+    for (i = 1; i + 2 < h.n && i < 300; i++) {
+        if (h.p[i] == ' ' || h.p[i] == '\t')
+            return 0;
+        if (h.p[i] != ':' || !is_digit(h.p[i + 1]))
+            continue;
+        for (j = i + 1; j < h.n && is_digit(h.p[j]); j++)
+            ;
+        return j < h.n && h.p[j] == ':' ? j + 1 : 0;
+    }
+    return 0;
+}
+
+/* The words behind "path:12:" define something: by a keyword, or as C does it,
+ * at the margin, with a "(" and no ";" at the end. */
+static bool defines(const struct text *t, size_t i, struct str h)
+{
+    const struct line *l = &t->lines[i];
+    const struct word *w;
+    size_t k, end = t->lines[i + 1].words, most = l->words + 16, skip;
+
+    for (k = l->words; k < end && k < most; k++) {
         w = &t->words[t->places[k]];
         if (w->kw == KW_DEF || (w->kw == KW_TYPE && w->len > 4))
             return true;
     }
-    return false;
+    if (!(l->saw & SAW_PATH_LINE) || !(l->saw & SAW_CALL) || l->last == ';' || l->last == ',')
+        return false;
+    skip = grep_prefix(h);
+    return skip && skip < h.n && h.p[skip] != ' ' && h.p[skip] != '\t' &&
+           is_word_byte((unsigned char)h.p[skip]) && memchr(h.p + skip, ' ', h.n - skip);
+}
+
+/* How deep what stands behind "path:12:" is indented. */
+static uint8_t inner_depth(struct str h)
+{
+    size_t skip = grep_prefix(h), n = 0;
+
+    while (skip && skip + n < h.n && (h.p[skip + n] == ' ' || h.p[skip + n] == '\t'))
+        n += h.p[skip + n] == '\t' ? 4 : 1;
+    return (uint8_t)(n > 32 ? 8 : n / 4);
+}
+
+/* The marks that tools put in front of what failed. */
+static bool is_verdict(struct str h, bool time)
+{
+    switch (h.n > 1 ? h.p[0] : 0) {
+    case 'E':
+        return h.p[1] == ' ' && !time;
+    case '*':
+        return str_starts(h, "*** ");
+    case 'm':
+        return str_starts(h, "make: *** ");
+    case 'n':
+        return str_starts(h, "not ok ");
+    case '#':
+        return str_starts(h, "##[error]");
+    case 'F':
+        return str_starts(h, "FAIL ");
+    case '\xe2':
+        return str_starts(h, "\xe2\x9c\x97") || str_starts(h, "\xe2\x9c\x95") ||
+               str_starts(h, "\xe2\x9c\x96");
+    default:
+        return false;
+    }
 }
 
 static uint32_t log_of(struct text *t, size_t i)
@@ -367,7 +428,7 @@ static uint32_t log_of(struct text *t, size_t i)
     struct line *l = &t->lines[i];
     struct str s = line_str(t, i), h;
     uint32_t log = 0;
-    bool time;
+    bool time, exits = false;
     size_t skip;
 
     if (!l->first)
@@ -376,14 +437,15 @@ static uint32_t log_of(struct text *t, size_t i)
     h = (struct str){ s.p + skip, s.n - skip };
     if (time)
         log |= L_TIME;
-    if (l->saw & SAW_SEV)
-        log |= word_signs(t, i) | says(h, l->sevs);
+    if (l->saw & SAW_SEV) {
+        log |= word_signs(t, i, &exits);
+        if (l->sevs || log & L_TRACE)
+            log |= says(h, l->sevs);
+        if (exits)
+            log |= exit_status((struct str){ h.p, h.n < 400 ? h.n : 400 });
+    }
     log |= entry(l, h);
-    if (h.n > 1 && h.p[0] == 'E' && h.p[1] == ' ' && !time)
-        log |= L_STRONG | L_SEV;
-    if (str_starts(h, "*** ") || str_starts(h, "make: *** ") || str_starts(h, "not ok ") ||
-        str_starts(h, "##[error]") || str_starts(h, "FAIL ") || str_starts(h, "\xe2\x9c\x97") ||
-        str_starts(h, "\xe2\x9c\x95") || str_starts(h, "\xe2\x9c\x96"))
+    if (is_verdict(h, time))
         log |= L_STRONG | L_SEV;
     if (l->saw & SAW_PATH_LINE && !time)
         log |= L_PATH;
@@ -393,14 +455,17 @@ static uint32_t log_of(struct text *t, size_t i)
         else if (h.p[0] == '-')
             log |= L_MINUS;
     }
-    if (is_frame(l, h))
+    if ((l->indent || l->saw & (SAW_PATH_LINE | SAW_PAREN | SAW_QUOTE) || l->first == '#') &&
+        is_frame(l, h))
         log |= L_FRAME;
-    if (is_caret(h))
+    if ((l->saw & SAW_BAR || t->lines[i + 1].words == l->words) && is_caret(h))
         log |= L_CARET;
-    if (h.n >= 8 && memmem(h.p, h.n < 400 ? h.n : 400, "xit", 3))
-        log |= exit_status((struct str){ h.p, h.n < 400 ? h.n : 400 });
-    if (defines(t, i))
-        log |= L_DEF;
+    if (l->saw & SAW_PATH_LINE || !time) {
+        if (defines(t, i, h))
+            log |= L_DEF;
+        if (l->saw & SAW_PATH_LINE)
+            l->depth = inner_depth(h);
+    }
     return log;
 }
 

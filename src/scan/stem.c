@@ -223,10 +223,10 @@ static size_t strip(char *w, size_t n)
 
     for (i = 0; i < sizeof SUFFIXES / sizeof *SUFFIXES; i++) {
         s = &SUFFIXES[i];
-        left = n - s->n;
-        if (n < (size_t)s->n + s->left || memcmp(w + left, s->text, s->n) != 0 ||
-            !has_vowel(w, left))
+        if (s->text[s->n - 1] != w[n - 1] || n < (size_t)s->n + s->left ||
+            memcmp(w + n - s->n, s->text, s->n) != 0 || !has_vowel(w, n - s->n))
             continue;
+        left = n - s->n;
         memcpy(w + left, s->instead, strlen(s->instead));
         return left + strlen(s->instead);
     }

@@ -1,29 +1,30 @@
 /* words.c: the one pass over the bytes.
  *
- * Words are kept in a table of open addressing whose keys are compared byte by
- * byte, so the hash only has to be fast. Tables double in the arena: what they
- * leave behind is as much again as the last one, and goes with the call.
- * A word's stems, keyword and token count are worked out when it is first
- * seen; every later place costs one look into the table. */
+ * Words are kept in a table of open addressing and told apart by 64 bits of
+ * hash: two that met by chance would share a score, nothing worse. Tables double in the arena: what
+ * they leave behind is as much again as the last one, and goes with the call. A word's stems,
+ * keyword and token count are worked out when it is first seen; every later place costs one look
+ * into the table. */
 #include "scan/words.h"
 
 #include "scan/stem.h"
 
 enum { LONGEST = 4096 /* letters of a word that are compared */, ASK_EVERY = 1 << 16 };
 
-/* Kinds of byte. */
-enum { PUNCT, LOWER, UPPER, DIGIT, UNDER, HIGH, SPACE };
-
-static const uint8_t CLASS[256] = {
-    ['\t'] = SPACE,        ['\v'] = SPACE,         ['\f'] = SPACE,        ['\r'] = SPACE,
-    [' '] = SPACE,         ['_'] = UNDER,          ['0' ... '9'] = DIGIT, ['A' ... 'Z'] = UPPER,
-    ['a' ... 'z'] = LOWER, [0x80 ... 0xff] = HIGH,
+const uint8_t BYTE_CLASS[256] = {
+    ['\t'] = BYTE_SPACE,         ['\v'] = BYTE_SPACE,        ['\f'] = BYTE_SPACE,
+    ['\r'] = BYTE_SPACE,         [' '] = BYTE_SPACE,         ['_'] = BYTE_UNDER,
+    ['0' ... '9'] = BYTE_DIGIT,  ['A' ... 'Z'] = BYTE_UPPER, ['a' ... 'z'] = BYTE_LOWER,
+    [0x80 ... 0xff] = BYTE_HIGH,
 };
 
 struct reader {
     struct text *t;
     struct arena *a;
-    uint32_t *table; /* word + 1, 0: free */
+    struct slot {
+        uint64_t hash;
+        uint32_t word; /* 0: free */
+    } * table;
     size_t slots;
     size_t line_cap, word_cap, place_cap, stem_cap;
     size_t place_count, stem_count;
@@ -34,11 +35,6 @@ struct reader {
     unsigned signs;
     uint32_t word; /* the word just read, if the byte before is its end */
 };
-
-bool is_word_byte(unsigned char c)
-{
-    return CLASS[c] >= LOWER && CLASS[c] <= HIGH;
-}
 
 static void *grow(struct arena *a, const void *old, size_t *cap, size_t used, size_t size)
 {
@@ -63,23 +59,23 @@ static char lower(char c)
 static size_t part_end(struct str w, size_t i)
 {
     size_t j = i + 1;
-    int c = CLASS[(unsigned char)w.p[i]], d;
+    int c = BYTE_CLASS[(unsigned char)w.p[i]], d;
 
-    if (c == UPPER && j < w.n && CLASS[(unsigned char)w.p[j]] == UPPER) {
-        while (j < w.n && CLASS[(unsigned char)w.p[j]] == UPPER)
+    if (c == BYTE_UPPER && j < w.n && BYTE_CLASS[(unsigned char)w.p[j]] == BYTE_UPPER) {
+        while (j < w.n && BYTE_CLASS[(unsigned char)w.p[j]] == BYTE_UPPER)
             j++;
-        if (j < w.n && CLASS[(unsigned char)w.p[j]] == LOWER && j - i > 1 &&
+        if (j < w.n && BYTE_CLASS[(unsigned char)w.p[j]] == BYTE_LOWER && j - i > 1 &&
             !(w.p[j] == 's' && (j + 1 == w.n || w.p[j + 1] == '_')))
             return j - 1;
         if (j < w.n && w.p[j] == 's')
             j++;
         return j;
     }
-    if (c == UPPER)
-        c = LOWER;
+    if (c == BYTE_UPPER)
+        c = BYTE_LOWER;
     for (; j < w.n; j++) {
-        d = CLASS[(unsigned char)w.p[j]];
-        if (d == UNDER || d == UPPER || (d == DIGIT) != (c == DIGIT))
+        d = BYTE_CLASS[(unsigned char)w.p[j]];
+        if (d == BYTE_UNDER || d == BYTE_UPPER || (d == BYTE_DIGIT) != (c == BYTE_DIGIT))
             break;
     }
     return j;
@@ -117,25 +113,25 @@ static unsigned word_tokens(const char *p, size_t n)
     int c;
 
     while (i < n && i < 400) {
-        c = CLASS[(unsigned char)p[i]];
+        c = BYTE_CLASS[(unsigned char)p[i]];
         j = i + 1;
-        if (c == UPPER) {
-            while (j < n && CLASS[(unsigned char)p[j]] == UPPER)
+        if (c == BYTE_UPPER) {
+            while (j < n && BYTE_CLASS[(unsigned char)p[j]] == BYTE_UPPER)
                 j++;
-            if (j < n && CLASS[(unsigned char)p[j]] == LOWER && j - i > 1) {
+            if (j < n && BYTE_CLASS[(unsigned char)p[j]] == BYTE_LOWER && j - i > 1) {
                 j--;
-            } else if (j < n && CLASS[(unsigned char)p[j]] == LOWER) {
-                while (j < n && CLASS[(unsigned char)p[j]] == LOWER)
+            } else if (j < n && BYTE_CLASS[(unsigned char)p[j]] == BYTE_LOWER) {
+                while (j < n && BYTE_CLASS[(unsigned char)p[j]] == BYTE_LOWER)
                     j++;
             }
-        } else if (c == DIGIT) {
-            while (j < n && j < i + 3 && CLASS[(unsigned char)p[j]] == DIGIT)
+        } else if (c == BYTE_DIGIT) {
+            while (j < n && j < i + 3 && BYTE_CLASS[(unsigned char)p[j]] == BYTE_DIGIT)
                 j++;
-        } else if (c == HIGH) {
+        } else if (c == BYTE_HIGH) {
             while (j < n && ((unsigned char)p[j] & 0xc0) == 0x80)
                 j++;
         } else {
-            while (j < n && CLASS[(unsigned char)p[j]] == c)
+            while (j < n && BYTE_CLASS[(unsigned char)p[j]] == c)
                 j++;
         }
         count++;
@@ -144,7 +140,7 @@ static unsigned word_tokens(const char *p, size_t n)
     return count < 255 ? count : 255;
 }
 
-static uint32_t hash_of(const char *p, size_t n)
+static uint64_t hash_of(const char *p, size_t n)
 {
     uint64_t h = n * 0x9e3779b97f4a7c15u, x;
 
@@ -165,21 +161,21 @@ static uint32_t hash_of(const char *p, size_t n)
             (uint64_t)(unsigned char)p[n - 1] << 16;
     }
     h = (h ^ x) * 0xc4ceb9fe1a85ec53u;
-    return (uint32_t)(h >> 32 ^ h >> 11);
+    return h ^ h >> 32;
 }
 
 static void widen(struct reader *r)
 {
     size_t i, k, n = 2 * r->slots;
-    uint32_t *table = arena_zalloc(r->a, n * sizeof *table);
-    const struct word *w;
+    struct slot *table = arena_zalloc(r->a, n * sizeof *table);
 
-    for (i = 1; i < r->t->word_count; i++) {
-        w = &r->t->words[i];
-        k = hash_of(r->t->bytes.p + w->at, w->len) & (n - 1);
-        while (table[k])
+    for (i = 0; i < r->slots; i++) {
+        if (!r->table[i].word)
+            continue;
+        k = r->table[i].hash & (n - 1);
+        while (table[k].word)
             k = (k + 1) & (n - 1);
-        table[k] = (uint32_t)i + 1;
+        table[k] = r->table[i];
     }
     r->table = table;
     r->slots = n;
@@ -207,27 +203,25 @@ static uint32_t word_new(struct reader *r, const char *p, size_t n)
         word_class((struct str){ p, n }, &w->kw, &w->sev);
     }
     r->stem_count += w->parts;
-    w->upper = CLASS[(unsigned char)p[0]] == UPPER;
+    w->upper = BYTE_CLASS[(unsigned char)p[0]] == BYTE_UPPER;
     w->exact = w->parts > 1;
     return (uint32_t)t->word_count++;
 }
 
 static uint32_t word_find(struct reader *r, const char *p, size_t n)
 {
-    struct text *t = r->t;
-    const struct word *w;
+    uint64_t h;
     size_t k;
 
     if (n > LONGEST)
         n = LONGEST;
-    if (2 * t->word_count >= r->slots)
+    if (2 * r->t->word_count >= r->slots)
         widen(r);
-    for (k = hash_of(p, n) & (r->slots - 1); r->table[k]; k = (k + 1) & (r->slots - 1)) {
-        w = &t->words[r->table[k] - 1];
-        if (w->len == n && memcmp(t->bytes.p + w->at, p, n) == 0)
-            return r->table[k] - 1;
-    }
-    r->table[k] = (uint32_t)t->word_count + 1;
+    h = hash_of(p, n);
+    for (k = h & (r->slots - 1); r->table[k].word; k = (k + 1) & (r->slots - 1))
+        if (r->table[k].hash == h)
+            return r->table[k].word;
+    r->table[k] = (struct slot){ h, (uint32_t)r->t->word_count };
     return word_new(r, p, n);
 }
 
@@ -249,7 +243,7 @@ static bool is_kept(const struct reader *r, const char *p, size_t n)
     return false;
 }
 
-static void place(struct reader *r, uint32_t id)
+static inline void place(struct reader *r, uint32_t id)
 {
     struct text *t = r->t;
     struct word *w = &t->words[id];
@@ -292,7 +286,7 @@ static const char *read_word(struct reader *r, const char *p, const char *end)
     if (*q == '-')
         q++;
     for (; q < end && is_word_byte((unsigned char)*q); q++) {
-        digits += CLASS[(unsigned char)*q] == DIGIT;
+        digits += BYTE_CLASS[(unsigned char)*q] == BYTE_DIGIT;
         if (*q == '\xe2' && end - q >= 3 && memcmp(q, "\xe2\x9f\xa6", 3) == 0)
             r->l->saw |= SAW_MARK;
     }
@@ -380,8 +374,8 @@ static void look(struct line *l, char c, char before, char after, bool behind_wo
 /* "-x" that stands alone, as options do. */
 static bool is_option(const char *p, const char *end, char before)
 {
-    return *p == '-' && end - p >= 2 && CLASS[(unsigned char)p[1]] >= LOWER &&
-           CLASS[(unsigned char)p[1]] <= DIGIT &&
+    return *p == '-' && end - p >= 2 && BYTE_CLASS[(unsigned char)p[1]] >= BYTE_LOWER &&
+           BYTE_CLASS[(unsigned char)p[1]] <= BYTE_DIGIT &&
            (end - p == 2 || !is_word_byte((unsigned char)p[2])) && strchr(" \t[(,|'\"`/\n", before);
 }
 
@@ -397,8 +391,8 @@ static const char *read_line(struct reader *r, const char *p, const char *end)
     l->head = (uint32_t)(p - r->t->bytes.p);
     l->shape = l->indent;
     while (p < end && *p != '\n') {
-        c = CLASS[(unsigned char)*p];
-        if (c == SPACE) {
+        c = BYTE_CLASS[(unsigned char)*p];
+        if (c == BYTE_SPACE) {
             before = *p++;
             r->word = 0;
             continue;
@@ -410,7 +404,7 @@ static const char *read_line(struct reader *r, const char *p, const char *end)
         }
         if (!l->first)
             l->first = (uint8_t)*p;
-        if (c != PUNCT || is_option(p, end, before)) {
+        if (c != BYTE_SIGN || is_option(p, end, before)) {
             p = read_word(r, p, end);
             before = p[-1];
         } else {
@@ -455,7 +449,7 @@ bool text_read(struct text *t, struct arena *a, struct str bytes, const uint32_t
                size_t keep_count, const struct late *late)
 {
     struct reader r = { .t = t, .a = a, .keep = keep, .keep_count = keep_count };
-    size_t guess = bytes.n / 24 + 16;
+    size_t guess = bytes.n / 32 + 16;
 
     *t = (struct text){ .bytes = bytes.n ? bytes : STR("") };
     r.slots = 512;
