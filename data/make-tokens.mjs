@@ -15,9 +15,9 @@ import { fileURLToPath } from 'node:url'
 
 const here = path.dirname(fileURLToPath(import.meta.url))
 const require = createRequire(path.join(here, '../tests/'))
-const BUCKETS = 65536
-const SLOTS = 204800
-const BLOCK = 16
+const BUCKETS = 49152
+const BLOCK = 14
+const SLOTS = 14600 * BLOCK
 
 // --- tokens ---
 
@@ -50,9 +50,9 @@ function place(bytes, rank) {
   const h = hash(bytes)
   return {
     rank,
-    bucket: Number(h >> 48n),
+    bucket: Number(((h >> 48n) * BigInt(BUCKETS)) >> 16n),
     base: Number((h >> 16n) & 0xffffffffn),
-    tag: Number(h & 63n),
+    tag: Number(h & 255n),
   }
 }
 function slotOf(p, pilot) {
@@ -88,20 +88,25 @@ function findPilots(tokens) {
 function makeTokens() {
   const tokens = readRanks()
   const { pilots, slots } = findPilots(tokens)
-  const blocks = Buffer.alloc(Math.ceil(tokens.length / BLOCK) * (4 + BLOCK))
+  const blocks = Buffer.alloc((SLOTS / BLOCK) * 32)
+  const records = []
   let bytes = 0
-  tokens.forEach((t, i) => {
-    const at = Math.floor(i / BLOCK) * (4 + BLOCK)
+  slots.forEach((p, i) => {
+    const at = Math.floor(i / BLOCK) * 32
     if (i % BLOCK === 0) blocks.writeUInt32LE(bytes, at)
-    blocks[at + 4 + (i % BLOCK)] = t.length
-    bytes += t.length
+    const rank = Buffer.alloc(3)
+    const token = p ? tokens[p.rank] : Buffer.alloc(0)
+    if (p) {
+      blocks[at + 4 + (i % BLOCK)] = token.length
+      blocks[at + 18 + (i % BLOCK)] = p.tag
+      rank.writeUIntLE(p.rank, 0, 3)
+    }
+    records.push(rank, token)
+    bytes += 3 + token.length
   })
-  const packed = Buffer.alloc(SLOTS * 3 + 8)
-  slots.forEach((p, i) => packed.writeUIntLE(p ? p.rank | (p.tag << 18) : 0x3ffff, i * 3, 3))
-  const pilotBytes = Buffer.from(pilots.buffer)
-  const all = Buffer.concat([pilotBytes, blocks, packed, ...tokens, Buffer.alloc(8)])
+  const all = Buffer.concat([Buffer.from(pilots.buffer), blocks, ...records, Buffer.alloc(8)])
   fs.writeFileSync(path.join(here, 'o200k.bin'), all)
-  console.log(`o200k.bin: ${tokens.length} tokens, ${bytes} bytes of text, ${all.length} in all, pilots to ${Math.max(...pilots)}`)
+  console.log(`o200k.bin: ${tokens.length} tokens, ${bytes} bytes of records, ${all.length} in all, pilots to ${Math.max(...pilots)}`)
 }
 
 // --- classes; the order is that of enum class in src/tokens/split.c ---

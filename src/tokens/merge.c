@@ -14,6 +14,26 @@
 
 enum { SHORT = 96, FAN = 16, LEVELS = 16 };
 
+/* The rank of the n bytes at p. The same few letters meet again and again, and
+ * the table is far away: one line of memory here saves three there. */
+static uint32_t rank_of(struct merge_memory *m, const char *p, size_t n, const char *end)
+{
+    uint64_t w, h;
+    uint32_t at;
+
+    if (n > 8)
+        return table_rank(p, n, end);
+    w = table_word(p, n, end);
+    h = (w ^ n) * UINT64_C(0xd6e8feb86659fd93);
+    at = (uint32_t)((h ^ h >> 32) * UINT64_C(0xff51afd7ed558ccd) >> 52);
+    if (m->part[at].bytes != w || m->part[at].len != n) {
+        m->part[at].bytes = w;
+        m->part[at].len = (uint32_t)n;
+        m->part[at].rank = table_rank(p, n, end);
+    }
+    return m->part[at].rank;
+}
+
 /* --- short --- */
 
 static size_t lowest_of(const uint32_t *rank, size_t n)
@@ -26,7 +46,7 @@ static size_t lowest_of(const uint32_t *rank, size_t n)
     return best;
 }
 
-static size_t merge_short(const char *p, size_t n, const char *end)
+static size_t merge_short(struct merge_memory *m, const char *p, size_t n, const char *end)
 {
     uint32_t rank[SHORT]; /* of part i with the next one */
     uint8_t start[SHORT + 1];
@@ -34,7 +54,7 @@ static size_t merge_short(const char *p, size_t n, const char *end)
 
     for (i = 0; i + 1 < n; i++) {
         start[i] = (uint8_t)i;
-        rank[i] = table_rank(p + i, 2, end);
+        rank[i] = rank_of(m, p + i, 2, end);
     }
     start[n - 1] = (uint8_t)(n - 1);
     start[n] = (uint8_t)n;
@@ -47,9 +67,9 @@ static size_t merge_short(const char *p, size_t n, const char *end)
         memmove(rank + i, rank + i + 1, (n - i - 2) * sizeof *rank);
         n--;
         if (i + 1 < n)
-            rank[i] = table_rank(p + start[i], start[i + 2] - start[i], end);
+            rank[i] = rank_of(m, p + start[i], start[i + 2] - start[i], end);
         if (i > 0)
-            rank[i - 1] = table_rank(p + start[i - 1], start[i + 1] - start[i - 1], end);
+            rank[i - 1] = rank_of(m, p + start[i - 1], start[i + 1] - start[i - 1], end);
     }
     return n;
 }
@@ -61,6 +81,7 @@ struct tree {
     int levels;
     uint8_t *len;  /* of the part that starts here */
     uint8_t *back; /* of the part that ends before here */
+    struct merge_memory *m;
     const char *p, *end;
     size_t n;
 };
@@ -104,14 +125,15 @@ static uint32_t pair_rank(const struct tree *t, size_t at)
 
     if (next >= t->n)
         return NO_RANK;
-    return table_rank(t->p + at, (size_t)t->len[at] + t->len[next], t->end);
+    return rank_of(t->m, t->p + at, (size_t)t->len[at] + t->len[next], t->end);
 }
 
-static void tree_init(struct tree *t, const char *p, size_t n, const char *end)
+static void tree_init(struct tree *t, struct merge_memory *m, const char *p, size_t n,
+                      const char *end)
 {
     size_t width = n;
 
-    *t = (struct tree){ .p = p, .end = end, .n = n };
+    *t = (struct tree){ .m = m, .p = p, .end = end, .n = n };
     do {
         width = (width + FAN - 1) / FAN * FAN;
         t->level[t->levels] = xmalloc(width * sizeof **t->level);
@@ -156,12 +178,12 @@ static void join(struct tree *t, size_t at)
         set_rank(t, at - t->back[at], pair_rank(t, at - t->back[at]));
 }
 
-static size_t merge_long(const char *p, size_t n, const char *end)
+static size_t merge_long(struct merge_memory *m, const char *p, size_t n, const char *end)
 {
     struct tree t;
     size_t left = n;
 
-    tree_init(&t, p, n, end);
+    tree_init(&t, m, p, n, end);
     while (t.level[t.levels - 1][0] != NO_RANK) {
         join(&t, find_lowest(&t));
         left--;
@@ -170,7 +192,7 @@ static size_t merge_long(const char *p, size_t n, const char *end)
     return left;
 }
 
-size_t merge_count(const char *p, size_t n, const char *end)
+size_t merge_count(struct merge_memory *m, const char *p, size_t n, const char *end)
 {
-    return n <= SHORT ? merge_short(p, n, end) : merge_long(p, n, end);
+    return n <= SHORT ? merge_short(m, p, n, end) : merge_long(m, p, n, end);
 }

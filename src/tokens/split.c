@@ -17,8 +17,9 @@
 #include <string.h>
 
 /* The classes of data/unicode.bin, in its order. MARK and LETTER are capital and
- * small at once; MARK is no letter where the pattern says \p{L}. */
-enum class { OTHER, CAPITAL, SMALL, LETTER, MARK, NUMBER, SPACE, NEWLINE, END };
+ * small at once; MARK is no letter where the pattern says \p{L}. WIDE, in
+ * `narrow`: look in the other table. */
+enum class { OTHER, CAPITAL, SMALL, LETTER, MARK, NUMBER, SPACE, NEWLINE, END, WIDE };
 
 #define IS(class, set) (1u << (class) & (set))
 enum {
@@ -34,60 +35,78 @@ extern const struct {
     uint8_t block[256][64]; /* a class in four bits */
 } split_unicode;            /* data.S */
 
-static const uint8_t ascii[128] = {
-    ['\t'] = SPACE,  ['\n'] = NEWLINE, ['\v'] = SPACE,  ['\f'] = SPACE,  ['\r'] = NEWLINE,
-    [' '] = SPACE,   ['0'] = NUMBER,   ['1'] = NUMBER,  ['2'] = NUMBER,  ['3'] = NUMBER,
-    ['4'] = NUMBER,  ['5'] = NUMBER,   ['6'] = NUMBER,  ['7'] = NUMBER,  ['8'] = NUMBER,
-    ['9'] = NUMBER,  ['A'] = CAPITAL,  ['B'] = CAPITAL, ['C'] = CAPITAL, ['D'] = CAPITAL,
-    ['E'] = CAPITAL, ['F'] = CAPITAL,  ['G'] = CAPITAL, ['H'] = CAPITAL, ['I'] = CAPITAL,
-    ['J'] = CAPITAL, ['K'] = CAPITAL,  ['L'] = CAPITAL, ['M'] = CAPITAL, ['N'] = CAPITAL,
-    ['O'] = CAPITAL, ['P'] = CAPITAL,  ['Q'] = CAPITAL, ['R'] = CAPITAL, ['S'] = CAPITAL,
-    ['T'] = CAPITAL, ['U'] = CAPITAL,  ['V'] = CAPITAL, ['W'] = CAPITAL, ['X'] = CAPITAL,
-    ['Y'] = CAPITAL, ['Z'] = CAPITAL,  ['a'] = SMALL,   ['b'] = SMALL,   ['c'] = SMALL,
-    ['d'] = SMALL,   ['e'] = SMALL,    ['f'] = SMALL,   ['g'] = SMALL,   ['h'] = SMALL,
-    ['i'] = SMALL,   ['j'] = SMALL,    ['k'] = SMALL,   ['l'] = SMALL,   ['m'] = SMALL,
-    ['n'] = SMALL,   ['o'] = SMALL,    ['p'] = SMALL,   ['q'] = SMALL,   ['r'] = SMALL,
-    ['s'] = SMALL,   ['t'] = SMALL,    ['u'] = SMALL,   ['v'] = SMALL,   ['w'] = SMALL,
-    ['x'] = SMALL,   ['y'] = SMALL,    ['z'] = SMALL,
+static const uint8_t narrow[256] = {
+    ['\t'] = SPACE,  ['\n'] = NEWLINE, ['\v'] = SPACE,  ['\f'] = SPACE,       ['\r'] = NEWLINE,
+    [' '] = SPACE,   ['0'] = NUMBER,   ['1'] = NUMBER,  ['2'] = NUMBER,       ['3'] = NUMBER,
+    ['4'] = NUMBER,  ['5'] = NUMBER,   ['6'] = NUMBER,  ['7'] = NUMBER,       ['8'] = NUMBER,
+    ['9'] = NUMBER,  ['A'] = CAPITAL,  ['B'] = CAPITAL, ['C'] = CAPITAL,      ['D'] = CAPITAL,
+    ['E'] = CAPITAL, ['F'] = CAPITAL,  ['G'] = CAPITAL, ['H'] = CAPITAL,      ['I'] = CAPITAL,
+    ['J'] = CAPITAL, ['K'] = CAPITAL,  ['L'] = CAPITAL, ['M'] = CAPITAL,      ['N'] = CAPITAL,
+    ['O'] = CAPITAL, ['P'] = CAPITAL,  ['Q'] = CAPITAL, ['R'] = CAPITAL,      ['S'] = CAPITAL,
+    ['T'] = CAPITAL, ['U'] = CAPITAL,  ['V'] = CAPITAL, ['W'] = CAPITAL,      ['X'] = CAPITAL,
+    ['Y'] = CAPITAL, ['Z'] = CAPITAL,  ['a'] = SMALL,   ['b'] = SMALL,        ['c'] = SMALL,
+    ['d'] = SMALL,   ['e'] = SMALL,    ['f'] = SMALL,   ['g'] = SMALL,        ['h'] = SMALL,
+    ['i'] = SMALL,   ['j'] = SMALL,    ['k'] = SMALL,   ['l'] = SMALL,        ['m'] = SMALL,
+    ['n'] = SMALL,   ['o'] = SMALL,    ['p'] = SMALL,   ['q'] = SMALL,        ['r'] = SMALL,
+    ['s'] = SMALL,   ['t'] = SMALL,    ['u'] = SMALL,   ['v'] = SMALL,        ['w'] = SMALL,
+    ['x'] = SMALL,   ['y'] = SMALL,    ['z'] = SMALL,   [128 ... 255] = WIDE,
 };
 
 /* Beyond ASCII. The text is valid, so the bytes are there. */
-static enum class class_of_wide(const char *p, const char **next) {
+static enum class class_of_wide(const char *p) {
     const unsigned char *u = (const unsigned char *)p; uint32_t c;
 
-    if (u[0] < 0xe0){ c = (u[0] & 31u) << 6 | (u[1] & 63u); *next = p + 2; }
-else if (u[0] < 0xf0)
-{
-    c = (u[0] & 15u) << 12 | (u[1] & 63u) << 6 | (u[2] & 63u);
-    *next = p + 3;
-}
-else
-{
-    c = (u[0] & 7u) << 18 | (u[1] & 63u) << 12 | (u[2] & 63u) << 6 | (u[3] & 63u);
-    *next = p + 4;
-}
-return split_unicode.block[split_unicode.index[c >> 7]][(c & 127) >> 1] >> (4 * (c & 1)) & 15;
+    if (u[0] < 0xe0) c = (u[0] & 31u) << 6 | (u[1] & 63u);
+    else if (u[0] < 0xf0) c = (u[0] & 15u) << 12 | (u[1] & 63u) << 6 | (u[2] & 63u);
+    else c = (u[0] & 7u) << 18 | (u[1] & 63u) << 12 | (u[2] & 63u) << 6 | (u[3] & 63u);
+    return split_unicode.block[split_unicode.index[c >> 7]][(c & 127) >> 1] >> (4 * (c & 1)) & 15;
 }
 
-/* The class of the character at p, and where the one after it is. */
-static inline enum class class_of(const char *p, const char *end, const char **next) {
-    if (p == end){ *next = p; return END; }
-if ((unsigned char)*p < 128)
-{
-    *next = p + 1;
-    return ascii[(unsigned char)*p];
+static inline enum class class_of(const char *p, const char *end) {
+    uint8_t c;
+
+    if (p == end) return END;
+    c = narrow[(unsigned char)*p];
+    return c == WIDE ? class_of_wide(p) : (enum class)c;
 }
-return class_of_wide(p, next);
+
+/* Behind the character at p, which is not the end. */
+static inline const char *after(const char *p)
+{
+    unsigned char c = (unsigned char)*p;
+
+    return p + (c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4);
+}
+
+/* The end of the a to z that p starts with, eight at a time: of each byte the
+ * highest bit says whether it is none of them. */
+static inline const char *small_run(const char *p, const char *end)
+{
+    const uint64_t each = UINT64_C(0x0101010101010101);
+    uint64_t w, low, others;
+
+    for (; end - p >= 8; p += 8) {
+        memcpy(&w, p, 8);
+        low = w & each * 127;
+        others = (~(low + each * (128 - 'a')) | (low + each * (127 - 'z')) | w) & each * 128;
+        if (others)
+            return p + __builtin_ctzll(others) / 8;
+    }
+    while (p < end && *p >= 'a' && *p <= 'z')
+        p++;
+    return p;
 }
 
 /* The end of the characters of a set that p starts with. */
 static inline const char *run(const char *p, const char *end, unsigned set)
 {
-    const char *next;
-
-    while (IS(class_of(p, end, &next), set))
-        p = next;
-    return p;
+    for (;;) {
+        while (p < end && IS(narrow[(unsigned char)*p], set))
+            p++;
+        if (p == end || (unsigned char)*p < 128 || !IS(class_of_wide(p), set))
+            return p;
+        p = after(p);
+    }
 }
 
 /* p, or behind the 's, 't, 're, 've, 'm, 'll, 'd that stands there. */
@@ -112,17 +131,19 @@ static const char *contraction(const char *p, const char *end)
  * false: the pattern's second line, which comes after others. NULL: no word. */
 static const char *word(const char *p, const char *end, bool *strict)
 {
-    const char *start = p, *both = NULL, *next;
+    const char *start = p, *both = NULL;
     enum class c;
 
     *strict = true;
-    while (IS(c = class_of(p, end, &next), UPPER)) {
-        p = next;
+    while (IS(c = class_of(p, end), UPPER)) {
+        p = after(p);
         if (IS(c, BOTH))
             both = p;
     }
-    if (c == SMALL)
-        return run(next, end, LOWER);
+    if (c == SMALL) {
+        p = small_run(p, end);
+        return p < end && (*p & 0x80) ? run(p, end, LOWER) : p;
+    }
     if (both)
         return both;
     *strict = false;
@@ -131,10 +152,8 @@ static const char *word(const char *p, const char *end, bool *strict)
 
 static const char *numbers(const char *p, const char *end)
 {
-    const char *next;
-
-    for (int i = 0; i < 3 && class_of(p, end, &next) == NUMBER; i++)
-        p = next;
+    for (int i = 0; i < 3 && class_of(p, end) == NUMBER; i++)
+        p = after(p);
     return p;
 }
 
@@ -150,12 +169,12 @@ static const char *signs(const char *p, const char *end)
  * which belongs to what follows; a single one is a piece of its own. */
 static const char *white(const char *p, const char *end)
 {
-    const char *start = p, *newline = NULL, *last = p, *next;
+    const char *start = p, *newline = NULL, *last = p;
     enum class c;
 
-    while (IS(c = class_of(p, end, &next), WHITE)) {
+    while (IS(c = class_of(p, end), WHITE)) {
         last = p;
-        p = next;
+        p = after(p);
         if (c == NEWLINE)
             newline = p;
     }
@@ -166,8 +185,8 @@ static const char *white(const char *p, const char *end)
 
 const char *split_next(const char *p, const char *end)
 {
-    const char *next, *to;
-    enum class first = class_of(p, end, &next);
+    const char *next = after(p), *to;
+    enum class first = class_of(p, end);
     bool strict;
 
     switch (first) {
@@ -189,7 +208,7 @@ const char *split_next(const char *p, const char *end)
             return contraction(next, end);
         if (first == OTHER)
             return signs(p, end);
-        if (*p == ' ' && IS(class_of(next, end, &to), SIGNS))
+        if (*p == ' ' && IS(class_of(next, end), SIGNS))
             return signs(next, end);
         return white(p, end);
     }

@@ -5,8 +5,10 @@
  * space and 'ſ no contraction, unlike it, U+FEFF is one token. What is not UTF-8
  * counts as U+FFFD, as it would be sent.
  *
- * From any thread; keeps nothing between calls. The tables are part of the
- * program and are read from disk when the first text is counted. */
+ * From any thread; each that counts keeps 200 KB of what it met, to be faster.
+ * The tables are part of the program and are read from disk when the first text
+ * is counted. Some 100 to 180 MB/s; no text takes more than linear time times a
+ * logarithm. */
 #pragma once
 #include "base/str.h"
 
