@@ -22,6 +22,7 @@ static const struct command commands[] = {
     { "call", "TOOL [key=value ...]", FOR_CALL, cmd_call, "call one tool and print its answer" },
     { "tools", "[TOOL]", FOR_TOOLS, cmd_tools, "list the tools, or explain one" },
     { "token", "", FOR_TOKEN, cmd_token, "show the token of the HTTP server, or change it" },
+    { "store", "[purge]", FOR_STORE, cmd_store, "show what is kept, or remove it" },
     { 0 },
 };
 

@@ -41,7 +41,7 @@ static const struct row rows[OPT_COUNT] = {
                    .bad = "invalid_root_dir", .text = "the folder that tools work in" },
     [OPT_PROFILE] = { "profile", "NAME", O_TEXT, RUNNING, NULL, .bad = "invalid_profile",
                       .text = "which tools, in which form: default, focus, jeeves, pruner" },
-    [OPT_STORE] = { "store", "DIR", O_TEXT, RUNNING, NULL, .bad = "invalid_store",
+    [OPT_STORE] = { "store", "DIR", O_TEXT, RUNNING | FOR_STORE, NULL, .bad = "invalid_store",
                     .text = "where what was cut is kept (~/.local/share/pith)" },
     [OPT_NO_AUTH] = { "no-auth", NULL, O_FLAG, FOR_SERVE, NULL, .bad = "invalid_flag",
                       .text = "no token, loopback only; only the active profile is served" },
@@ -100,6 +100,8 @@ static const struct row rows[OPT_COUNT] = {
                   .text = "a token that opens only this profile" },
     [OPT_ROTATE] = { "rotate", NULL, O_FLAG, FOR_TOKEN, NULL, .bad = "invalid_flag",
                      .text = "give it a new secret and show that" },
+    [OPT_ALL] = { "all", NULL, O_FLAG, FOR_STORE, NULL, .bad = "invalid_flag",
+                  .text = "purge everything, not only what is over" },
     [OPT_REMOVE] = { "remove", NULL, O_FLAG, FOR_TOKEN, NULL, .bad = "invalid_flag",
                      .text = "remove it" },
 };

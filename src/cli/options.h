@@ -40,10 +40,11 @@ enum option {
     OPT_FOR,
     OPT_ROTATE,
     OPT_REMOVE,
+    OPT_ALL,
     OPT_COUNT
 };
 
-enum { FOR_SERVE = 1, FOR_STDIO = 2, FOR_CALL = 4, FOR_TOOLS = 8, FOR_TOKEN = 16 };
+enum { FOR_SERVE = 1, FOR_STDIO = 2, FOR_CALL = 4, FOR_TOOLS = 8, FOR_TOKEN = 16, FOR_STORE = 128 };
 
 struct settings {
     const char *text[OPT_COUNT]; /* NULL: neither given nor a default */

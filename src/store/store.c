@@ -282,7 +282,8 @@ static bool joins(const struct store_op *op, const struct store_op *next, size_t
            bytes + next->text.n <= GROUP_BYTES;
 }
 
-/* The next request, or as many puts as make one transaction; under the lock. */
+/* The next request, or as many puts as make one transaction; NULL: none. Under
+ * the lock. */
 static struct store_op *take_group(struct store *s)
 {
     struct list group;
@@ -327,11 +328,10 @@ static void *work(void *arg)
 
     pthread_mutex_lock(&s->lock);
     for (;;) {
-        while (!s->queue.head && !s->stop)
+        while (!(group = take_group(s)) && !s->stop)
             pthread_cond_wait(&s->more, &s->lock);
-        if (!s->queue.head || atomic_load(&s->hurry))
+        if (!group || atomic_load(&s->hurry))
             break;
-        group = take_group(s);
         idle = !s->queue.head;
         pthread_mutex_unlock(&s->lock);
         serve(s, group);

@@ -27,7 +27,7 @@ enum {
 struct store;
 
 struct store_opts {
-    struct loop *loop;
+    struct loop *loop;        /* NULL: only what blocks is called */
     const char *dir;          /* made at the first put, 0700 */
     uint64_t quota_bytes;     /* packed; 0: STORE_QUOTA_BYTES */
     uint64_t (*now_ms)(void); /* the wall clock; NULL: the real one (tests have another) */

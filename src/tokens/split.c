@@ -193,7 +193,8 @@ const char *split_next(const char *p, const char *end)
     case CAPITAL:
     case SMALL:
     case LETTER:
-        return contraction(word(p, end, &strict), end);
+        to = word(p, end, &strict);
+        return contraction(to ? to : next, end);
     case NUMBER:
         return numbers(p, end);
     case NEWLINE:
