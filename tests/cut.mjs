@@ -180,15 +180,20 @@ class HttpClient extends Client {
     await this.request('GET', this.path, headers, undefined, id)
   }
 
+  // The stream's connection goes, the client stays.
+  lose(id) {
+    this.reqs[id].dropped = true
+    this.reqs[id].destroy()
+  }
+
   async bye() {
     if (this.session) await this.request('DELETE', this.path, this.headers())
     this.passed()
   }
 
   drop = async (id) => {
-    if (this.session) return this.tell('notifications/cancelled', { requestId: id })
-    this.reqs[id].dropped = true
-    this.reqs[id].destroy()
+    if (this.session) await this.tell('notifications/cancelled', { requestId: id })
+    else this.lose(id)
   }
 }
 
@@ -251,6 +256,18 @@ async function initializeEra(c) {
   await c.hear('elicitation/create')
   await c.drop(long)
   await c.bye()
+}
+
+// A command whose stream was lost once, and found again.
+async function streamedCommand(c) {
+  await c.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {} })
+  const long = await c.startCall('bash', endless)
+  await c.wait('its stream', () => c.last[long])
+  await c.ask('ping')
+  c.lose(long)
+  await c.resume(long)
+  await c.ask('ping')
+  await c.ask('ping')
 }
 
 async function statelessEra(c) {
@@ -358,6 +375,7 @@ async function overHttp(say) {
   const exchanges = [
     { exchange: initializeEra, Kind: HttpClient },
     { exchange: statelessEra, Kind: HttpClient },
+    { exchange: streamedCommand, Kind: HttpClient },
     { exchange: initializeEra, Kind: OldClient },
   ]
   for (const e of exchanges) {
