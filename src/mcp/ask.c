@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "mcp/pending.h"
 
 /* One of ours, not answered yet. */
@@ -281,8 +282,9 @@ void take_answer(struct req *r)
     if (json_type(error)) {
         struct str why = json_str(json_get(error, "message"), &r->a);
 
-        err_set(&a->err, ERR_CLIENT, "the client answered: %.*s", (int)(why.n < 150 ? why.n : 150),
-                why.p ? why.p : "an error");
+        if (why.n == 0)
+            why = STR("an error");
+        err_set(&a->err, ERR_CLIENT, "the client answered: %.*s", (int)utf8_cut(why, 150), why.p);
     } else if (fits(a, json_get(root, "result"))) {
         keep(p->call, a, json_raw(json_get(root, "result")));
     } else {

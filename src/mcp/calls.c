@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "mcp/pending.h"
 
 enum { TICK_MS = 5000, MAX_CALLS = 1000 };
@@ -311,7 +312,7 @@ static void unknown_tool(struct req *r, struct str name)
     struct buf b;
 
     buf_init(&b, 1 << 16);
-    buf_addf(&b, "unknown tool '%.*s'; there is", (int)(name.n < 100 ? name.n : 100), name.p);
+    buf_addf(&b, "unknown tool '%.*s'; there is", (int)utf8_cut(name, 100), name.p);
     for (size_t i = 0; p->tools[i]; i++)
         buf_addf(&b, "%s %s", i ? "," : "", p->tools[i]);
     send_field_error(r, "name", b.data);

@@ -1,6 +1,7 @@
 /* reply.c: the frames of answers. The only place where an err becomes one. */
 #include <stdio.h>
 #include "base/log.h"
+#include "base/utf8.h"
 #include "mcp/req.h"
 
 void send_error(struct req *r, int code, const char *message, struct str data, bool malformed)
@@ -149,7 +150,7 @@ void no_method(struct req *r)
 {
     char message[120];
 
-    snprintf(message, sizeof message, "Method not found: %.*s",
-             (int)(r->msg.method.n < 80 ? r->msg.method.n : 80), r->msg.method.p);
+    snprintf(message, sizeof message, "Method not found: %.*s", (int)utf8_cut(r->msg.method, 80),
+             r->msg.method.p);
     send_error(r, -32601, message, (struct str){ 0 }, false);
 }
