@@ -2,7 +2,8 @@
  *
  * base64url( expiry 8 | number 8 | digest 32 | answers… | HMAC 32 ). The key is
  * made at start, so a restart voids what is under way: the client calls again.
- * A used state's number is remembered until the state would have ended anyway. */
+ * Numbers count up, and a bit for each of the last million tells whether it was
+ * used; an older one is refused like one whose time is over. */
 #include "mcp/state.h"
 #include <stdlib.h>
 #include <sys/random.h>
@@ -11,17 +12,12 @@
 #include "base/mem.h"
 #include "base/sha256.h"
 
-enum { KEEP_MS = 600000, MAX_USED = 1 << 16, HEAD = 48, MAC = 32, MAX_STATE = 1 << 20 };
-
-struct used {
-    uint64_t number, until;
-};
+enum { KEEP_MS = 600000, WINDOW = 1 << 20, HEAD = 48, MAC = 32, MAX_STATE = 1 << 20 };
 
 struct states {
     unsigned char key[32];
-    uint64_t next;
-    struct used used[MAX_USED]; /* a ring, oldest at `first` */
-    size_t first, count;
+    uint64_t last;                  /* number given */
+    unsigned char used[WINDOW / 8]; /* a bit for each of the last numbers */
 };
 
 static struct states *states(struct mcp *m)
@@ -94,20 +90,21 @@ struct state_bind state_bind(const char *principal, const char *profile, struct 
 
 /* --- used once --- */
 
-static bool use(struct states *s, uint64_t number, uint64_t until)
+static uint64_t give_number(struct states *s)
 {
-    uint64_t now = clock_ms();
+    uint64_t n = ++s->last;
 
-    while (s->count > 0 && s->used[s->first].until <= now) {
-        s->first = (s->first + 1) % MAX_USED;
-        s->count--;
-    }
-    for (size_t i = 0; i < s->count; i++)
-        if (s->used[(s->first + i) % MAX_USED].number == number)
-            return false;
-    if (s->count == MAX_USED) /* rather refuse than forget one that is still good */
+    s->used[n % WINDOW / 8] &= (unsigned char)~(1u << n % 8);
+    return n;
+}
+
+static bool use(struct states *s, uint64_t n)
+{
+    unsigned char *byte = &s->used[n % WINDOW / 8], bit = (unsigned char)(1u << n % 8);
+
+    if (s->last - n >= WINDOW || (*byte & bit))
         return false;
-    s->used[(s->first + s->count++) % MAX_USED] = (struct used){ number, until };
+    *byte |= bit;
     return true;
 }
 
@@ -117,7 +114,7 @@ struct str state_seal(struct mcp *m, const struct state_bind *bind, struct str a
                       struct arena *a)
 {
     struct states *s = states(m);
-    uint64_t head[2] = { clock_ms() + KEEP_MS, ++s->next };
+    uint64_t head[2] = { clock_ms() + KEEP_MS, give_number(s) };
     unsigned char mac[MAC];
     struct buf b, text;
     struct str out = { 0 };
@@ -153,8 +150,7 @@ static bool unseal(struct mcp *m, const struct state_bind *bind, struct str text
     if (!same_secret(mac, b->data + b->len - MAC, MAC))
         return false;
     memcpy(head, b->data, sizeof head);
-    if (head[0] <= clock_ms() || !same_secret(bind->digest, b->data + 16, 32) ||
-        !use(s, head[1], head[0]))
+    if (head[0] <= clock_ms() || !same_secret(bind->digest, b->data + 16, 32) || !use(s, head[1]))
         return false;
     *answers = (struct str){ b->data + HEAD, b->len - HEAD - MAC };
     return true;
