@@ -19,6 +19,7 @@ struct post {
     struct timer *patience;
     bool plain, takes_json, takes_events;
     bool new_session; /* made by this request: the answer tells its id */
+    bool in_use;      /* counted by its session, until it is answered */
     bool closing;
     bool *over; /* set when it is freed while mcp_handle is on the stack */
 };
@@ -28,12 +29,21 @@ static struct client *client_of(struct post *p)
     return p->session && !p->new_session ? &p->session->client : &p->own;
 }
 
+/* Its answer is out, or none will come: what is kept of it for a reader who may
+ * come back does not keep the session. */
+static void answered(struct post *p)
+{
+    if (p->in_use)
+        p->session->in_use--;
+    p->in_use = false;
+}
+
 static void leave_session(struct post *p)
 {
     if (!p->session || p->new_session)
         return;
     session_remove(&p->item);
-    p->session->in_use--;
+    answered(p);
     p->session = NULL;
 }
 
@@ -171,6 +181,7 @@ static void post_reply(struct outlet *out, const struct mcp_reply *r)
     }
     if (r->message.n)
         stream_send(p->stream, r->message);
+    answered(p);
     stream_end(p->stream); /* on_lost comes later, and frees p */
 }
 
@@ -181,6 +192,7 @@ static void post_drop(struct outlet *out)
     if (p->closing)
         return;
     if (p->stream) {
+        answered(p);
         stream_end(p->stream);
         return;
     }
@@ -286,6 +298,7 @@ void post_message(struct door_http *d, struct http_req *r, const struct profile 
     p->session = session;
     if (session) {
         session->in_use++;
+        p->in_use = true;
         session_add(session, &p->item);
     }
     if (!plain)
