@@ -175,7 +175,7 @@ class Run {
     return plain
       .replace(/\$TOKEN(?::([a-z]+))?/g, (_, name) => tokens(this.home).get(name ?? 'default'))
       .replace(/\$SESSION:([a-z]+)/g, (_, name) => this.sessions[name])
-      .replaceAll('$SESSION', this.lastSession)
+      .replaceAll('$SESSION', this.newest) // that any answer named
       .replace(/\$\((\w+)\)/g, (_, name) => this.kept[name])
   }
 
@@ -291,7 +291,7 @@ class Run {
         res.on('end', () => {
           this.waiting.delete(id)
           this.status = this.statuses[id] = res.statusCode
-          this.lastSession = res.headers['mcp-session-id'] ?? this.lastSession
+          this.newest = res.headers['mcp-session-id'] ?? this.newest
           this.answer = { status: res.statusCode, headers: res.headers, body: Buffer.concat(parts) }
           const plain = res.headers['content-type'] === 'text/plain' // /messages: Accepted
           if (this.answer.body.length && !plain) this.take(this.answer.body.toString('utf8'), res.statusCode)
