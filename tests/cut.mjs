@@ -5,7 +5,7 @@
 // An exchange has everything that can be under way: a command that runs, a
 // stream, a question, a subscription, a call that let go of its client. It is
 // run again and again, each time with its wires cut one message later (sent or
-// received), in one of three ways. Windows are a second long. When they are
+// received), in one of three ways. Windows are a second or two. When they are
 // over nothing may be left: no command, no session, no open file, and not more
 // memory from round to round. Over stdio the server itself must be gone.
 import fs from 'node:fs'
@@ -16,7 +16,7 @@ import { SAN, sleep, startServer, stopped, until, waitReady } from './server.mjs
 
 const exe = path.join(path.dirname(PITH), 'pith-conformance')
 const PROFILE = ['--profile', 'talk', '--ask-timeout-s', '30']
-const WINDOWS = ['--session-idle-s', '1', '--resume-window-s', '1', '--heartbeat-s', '1']
+const WINDOWS = ['--session-idle-s', '2', '--resume-window-s', '1', '--heartbeat-s', '1']
 const META = 'io.modelcontextprotocol/'
 const AT_ONCE = SAN ? 6 : 16
 const WAIT_MS = 10000 * SLOW
@@ -34,9 +34,12 @@ class Client {
 
   // A message went by; this may have been the last.
   passed() {
-    if (++this.count !== this.cutAfter) return
-    this.isCut = true
-    this.cutWires()
+    if (++this.count === this.cutAfter) this.cutNow()
+  }
+
+  cutNow() {
+    if (!this.isCut && this.cutAfter < Infinity) this.cutWires()
+    this.isCut = this.cutAfter < Infinity
   }
 
   took(message) {
@@ -115,6 +118,7 @@ class HttpClient extends Client {
     const opts = { host: '127.0.0.1', port: this.server.port, method, path: where, headers, agent: this.agent }
     return new Promise((done) => {
       const req = http.request(opts, (res) => {
+        if (res.statusCode === 404) this.cutNow() // a machine so busy that the session is over
         if (res.headers['content-type'] === 'text/event-stream') this.readEvents(res, name)
         else this.readJson(res)
         res.on('close', () => this.ended.add(name))
@@ -300,8 +304,9 @@ async function run(exchange, client) {
     await exchange(client)
   } catch (e) {
     if (!(e instanceof Cut)) throw new Error(`after message ${client.count}: ${e.message}`)
+  } finally {
+    if (!client.isCut) client.cutWires()
   }
-  if (!client.isCut) client.cutWires()
   return client.count
 }
 
@@ -339,7 +344,7 @@ async function leftSession(server, ids) {
     }
     client.close()
     if (left.length === 0) return ''
-    await sleep(1500 * SLOW)
+    await sleep(2500 * SLOW)
   }
   return `${left.length} sessions are left`
 }
@@ -349,7 +354,7 @@ async function isClean(server, fds, ids) {
   const wrong = []
   if (!(await until(4000 * SLOW, () => commands(server).length === 0)))
     wrong.push(`commands are left: ${JSON.stringify(commands(server))}`)
-  await sleep(2200)
+  await sleep(3200)
   wrong.push(await leftSession(server, ids))
   if (!(await until(4000 * SLOW, () => fdsOf(server) <= fds)))
     wrong.push(`${fdsOf(server)} files are open, ${fds} before`)
@@ -422,7 +427,7 @@ async function stdioOnce(cutAfter, way) {
     wrong.push(e.message)
     server.child.stdin.destroy()
   }
-  wrong.push((await stopped(server, 8000 * SLOW)) || (await leftBehind(server)), ...sanitizerReports(home))
+  wrong.push((await stopped(server, 15000 * SLOW)) || (await leftBehind(server)), ...sanitizerReports(home))
   removeHome(home)
   if (wrong.some(Boolean)) throw new Error(`cut after ${cutAfter}: ${wrong.filter(Boolean).join('\n')}`)
   return count
