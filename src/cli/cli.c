@@ -154,7 +154,7 @@ static int help_one(const struct command *c, const struct house *h, const char *
 
 static bool wants(int argc, char **argv, const char *flag)
 {
-    for (int i = 0; i < argc; i++)
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], flag) == 0)
             return true;
     return false;

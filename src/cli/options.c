@@ -221,19 +221,23 @@ static bool read_flag(struct settings *s, unsigned command, int argc, char **arg
 
 bool options_read(struct settings *s, unsigned command, int *argc, char **argv, struct err *e)
 {
+    bool rest = false; /* of a command that is not ours */
     int kept = 0;
 
     memset(s, 0, sizeof *s);
     if (!read_defaults(s, command, e))
         return false;
     for (int at = 0; at < *argc; at++) {
-        if (strncmp(argv[at], "--", 2) == 0 && argv[at][2]) {
+        rest = rest || strcmp(argv[at], "--") == 0;
+        if (!rest && strncmp(argv[at], "--", 2) == 0) {
             if (!read_flag(s, command, *argc, argv, &at, e))
                 return false;
         } else {
             argv[kept++] = argv[at];
         }
     }
+    if (kept < *argc)
+        argv[kept] = NULL;
     *argc = kept;
     return true;
 }

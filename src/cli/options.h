@@ -53,8 +53,9 @@ struct settings {
 };
 
 /* Read environment and flags of a command (a FOR_ bit). What is not a flag is
- * left in argv, *argc counts it. Gives false with *e set (CONFIG); the message
- * starts with the name of the failure: "invalid_port: …". */
+ * left in argv (NULL-ended, as it came), *argc counts it; from "--" on nothing
+ * is a flag. Gives false with *e set (CONFIG); the message starts with the name
+ * of the failure: "invalid_port: …". */
 bool options_read(struct settings *s, unsigned command, int *argc, char **argv, struct err *e);
 
 /* The rows of a command, for --help. */
