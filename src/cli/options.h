@@ -7,7 +7,15 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+/* In the order of --help. */
 enum option {
+    OPT_GOAL,
+    OPT_SOURCE,
+    OPT_RATIO,
+    OPT_TOKENS,
+    OPT_EXPLAIN,
+    OPT_NO_NUMBERS,
+    OPT_COLOR,
     OPT_HOST,
     OPT_PORT,
     OPT_SOCKET,
@@ -44,7 +52,16 @@ enum option {
     OPT_COUNT
 };
 
-enum { FOR_SERVE = 1, FOR_STDIO = 2, FOR_CALL = 4, FOR_TOOLS = 8, FOR_TOKEN = 16, FOR_STORE = 128 };
+enum {
+    FOR_SERVE = 1,
+    FOR_STDIO = 2,
+    FOR_CALL = 4,
+    FOR_TOOLS = 8,
+    FOR_TOKEN = 16,
+    FOR_PRUNE = 32,
+    FOR_RECOVER = 64,
+    FOR_STORE = 128
+};
 
 struct settings {
     const char *text[OPT_COUNT]; /* NULL: neither given nor a default */
