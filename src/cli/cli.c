@@ -21,6 +21,8 @@ static const struct command commands[] = {
     { "stdio", "", FOR_STDIO, cmd_stdio, "speak MCP over stdin and stdout" },
     { "call", "TOOL [key=value ...]", FOR_CALL, cmd_call, "call one tool and print its answer" },
     { "tools", "[TOOL]", FOR_TOOLS, cmd_tools, "list the tools, or explain one" },
+    { "prune", "--goal Q [FILE]", FOR_PRUNE, cmd_prune,
+      "the lines of a file, of stdin or of '-- CMD ...' that answer a question" },
     { "recover", "ID [FROM-TO]", FOR_RECOVER, cmd_recover, "what was left out, as it was" },
     { "token", "", FOR_TOKEN, cmd_token, "show the token of the HTTP server, or change it" },
     { "store", "[purge]", FOR_STORE, cmd_store, "show what is kept, or remove it" },

@@ -15,6 +15,7 @@ int cmd_call(struct house *h, int argc, char **argv);
 int cmd_tools(struct house *h, int argc, char **argv);
 int cmd_token(struct house *h, int argc, char **argv);
 int cmd_store(struct house *h, int argc, char **argv);
+int cmd_prune(struct house *h, int argc, char **argv);
 int cmd_recover(struct house *h, int argc, char **argv);
 
 /* Say why on stderr, as "pith: …". Gives status. */
