@@ -11,7 +11,9 @@
  *           lines in it
  *   lines   a row per wanted line: its features and its tokens
  *   scores  a row per line: learned score, heuristic score
- * A development tool: data/train/train.py is its only reader. */
+ *   kept    the fit (negative: nothing answers), then a row per kept line; the first wanted "line"
+ * is the ratio * 1e6, the second the budget, the third what a marker costs A development tool:
+ * data/train/train.py is its only reader. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -131,7 +133,7 @@ static void terms(const struct all *w, const struct item *it)
 static void lines(const struct all *w, const struct item *it, const struct late *late)
 {
     struct features *f = features_make(&arena, &w->m, late);
-    float x[F_COUNT + 1];
+    float x[F_ROOM + 1];
     size_t i;
 
     put(&it->head[4], 1);
@@ -159,6 +161,28 @@ static void scores(const struct all *w, const struct item *it, const struct late
     }
 }
 
+static void kept(const struct item *it)
+{
+    static const enum prune_source SOURCES[] = { PRUNE_CODE, PRUNE_LOGS, PRUNE_DOCS };
+    struct prune_opts o = { .source = SOURCES[it->head[0]], .max_ratio = it->want[0] / 1e6 };
+    struct prune p;
+    uint32_t count, i, g = 0;
+
+    o.budget = it->head[4] > 1 ? it->want[1] : 0;
+    o.marker_cost = it->head[4] > 2 ? it->want[2] : 0;
+    prune_text(&p, &arena, it->text, it->goal, &o);
+    count = (uint32_t)p.kept + 1;
+    put(&count, 1);
+    p.fit = p.nothing ? -p.fit - 1e-6f : p.fit;
+    put(&p.fit, 1);
+    for (i = 1; i <= p.lines; i++) {
+        if (g < p.gap_count && p.gaps[g].from == i)
+            i = (uint32_t)p.gaps[g++].to;
+        else
+            put(&i, 1);
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct late late = { 0 };
@@ -167,13 +191,19 @@ int main(int argc, char **argv)
     size_t i;
 
     if (argc != 2)
-        return fprintf(stderr, "usage: features names|stems|terms|lines|scores\n"), 2;
+        return fprintf(stderr, "usage: features names|stems|terms|lines|scores|kept\n"), 2;
     if (strcmp(argv[1], "names") == 0) {
         for (i = 0; i < F_COUNT; i++)
             puts(LINE_FEATURE_NAMES[i]);
         return 0;
     }
     while (item_read(&it)) {
+        if (strcmp(argv[1], "kept") == 0) {
+            kept(&it);
+            fflush(stdout);
+            arena_done(&arena);
+            continue;
+        }
         w = look(&it, &late);
         if (strcmp(argv[1], "stems") == 0)
             stems(w);

@@ -12,6 +12,9 @@ NAMES = ['Ada Field', 'Jun Mori', 'Lea Brandt', 'Omar Diaz', 'Pia Holm', 'Tom Re
 DEFINES = re.compile(r'^\s*(?:export |pub |public |private |protected |static |async |default |abstract |final '
                      r'|override |open |internal )*(?:def|func|fn|fun|function|class|struct|interface|trait|enum|'
                      r'module|type)\s+(?:self\.|\([^)]*\)\s*)?([A-Za-z_]\w{4,})')
+METHOD = re.compile(r'^\s+(?:public|private|protected|static|final|override|async|virtual|internal)\s[\w\s<>\[\],?.]*?'
+                    r'\b([A-Za-z_]\w{4,})\([^;]*[{)]\s*$')
+MACRO = re.compile(r'^\s*#\s*define\s+([A-Za-z_]\w{4,})')
 C_DEFINES = re.compile(r'^[A-Za-z_][\w\s\*:<>,&]*?\b([A-Za-z_]\w{4,})\([^;]*$')
 
 
@@ -183,7 +186,7 @@ def definitions(items):
     for it in items:
         code = it['source_type'] == 'code'
         for line in it['text'].split('\n') if code else []:
-            m = DEFINES.match(line) or C_DEFINES.match(line)
+            m = DEFINES.match(line) or C_DEFINES.match(line) or METHOD.match(line) or MACRO.match(line)
             if m and not re.match(r'(if|for|while|switch|return|else)$', m.group(1)):
                 found[m.group(1)].add(line.strip())
     return found

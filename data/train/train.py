@@ -24,6 +24,8 @@ PARTS = ['code', 'logs', 'docs']
 REACHES = 3
 NEGATIVES = 100
 SLOTS = 1 << 15
+# Issues are few and hard; CI logs are what people paste, the other kinds only have to be known.
+WORTH = { 'issue': 3, 'gen_ci': 2.5, 'gen_q': 1.5, 'gen_git': .6, 'gen_diff': .6, 'gen_list': .7 }
 TOKEN = re.compile(r'[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d{1,3}|[^\w\s]|_+|[^\x00-\x7f]')
 RATIOS = [.15, .3, .4, .5, .6, .7, .8, .9, .95, .975, .99]
 
@@ -188,7 +190,7 @@ def line_data(items, width):
             continue
         text = split(item['text'])
         cost = np.array([tokens(text[i - 1]) for i in others], float)
-        worth = 3 if item.get('kind') == 'issue' else item.get('worth', 1)
+        worth = WORTH.get(item['kind'], 1)
         x.append(r[:, :width].copy())
         y.append(np.r_[np.ones(len(gold)), np.zeros(len(others))])
         w.append(worth * np.r_[np.ones(len(gold)) / len(gold), cost / cost.sum()])

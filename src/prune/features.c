@@ -9,6 +9,8 @@
 #include "prune/parts.h"
 #include "scan/log.h"
 
+enum { FIT_TERMS = 8 };
+
 const char *const LINE_FEATURE_NAMES[F_COUNT] = {
 #define X(name) #name,
     LINE_FEATURES(X)
@@ -18,10 +20,8 @@ const char *const LINE_FEATURE_NAMES[F_COUNT] = {
 struct features *features_make(struct arena *a, const struct match *m, const struct late *late)
 {
     struct features *f = arena_zalloc(a, sizeof *f);
-    float **lines[] = { &f->s,     &f->s2,        &f->s6,     &f->s15,      &f->before,
-                        &f->after, &f->line,      &f->near3,  &f->near10,   &f->cov3,
-                        &f->cov8,  &f->cov25,     &f->exact,  &f->exact6,   &f->chain,
-                        &f->dist,  &f->dist_best, &f->s_rank, &f->near_rank };
+    float **lines[] = { &f->s,    &f->s2,   &f->s6,   &f->line,      &f->near3,  &f->near10,
+                        &f->cov3, &f->cov8, &f->dist, &f->dist_best, &f->s_rank, &f->near_rank };
     size_t i;
 
     f->m = m;
@@ -29,7 +29,9 @@ struct features *features_make(struct arena *a, const struct match *m, const str
     for (i = 0; i < FEATURES_LOGS; i++)
         f->log[i] = log2f(1 + (float)i);
     for (i = 0; i < sizeof lines / sizeof *lines; i++)
-        *lines[i] = features_floats(a, f->n);
+        *lines[i] = arena_alloc(a, (f->n + 1) * sizeof(float)); /* all are written below */
+    f->exact = features_floats(a, f->n);
+    f->chain = features_floats(a, f->n);
     if (is_late(late))
         return NULL;
     features_sums(f, a);
@@ -102,7 +104,6 @@ static void shape(const struct features *f, size_t i, float *x)
     x[F_ONCE] = lgn(f, f->once[i]);
     x[F_UNKNOWN] = lgn(f, f->unknown[i]);
     x[F_RARITY] = f->rarity[i];
-    x[F_RAREST] = f->rarest[i];
     x[F_DIGITS] = lgn(f, l->digits);
     x[F_BLOCK_LINES] = lgn(f, b->to - b->from);
     x[F_BLOCK_AT] = (float)(i - b->from) / (float)(b->to - b->from);
@@ -111,24 +112,36 @@ static void shape(const struct features *f, size_t i, float *x)
     x[F_UPPER] = words > 0 && t->words[t->places[l->words]].upper;
 }
 
-/* How much of the goal the thing is that a line defines: what stands behind
- * "def", or before "(" where there is no such word. */
+/* Is word id a name that the goal asks for: 1 as a whole, less for a part? */
+static float is_asked(const struct match *m, uint32_t id)
+{
+    const struct word *w = &m->t->words[id];
+    uint64_t mask = m->word[id];
+
+    if (mask & m->exact)
+        return 1;
+    for (; mask; mask &= mask - 1)
+        if (!m->term[__builtin_ctzll(mask)]->generic)
+            return w->parts == 1 ? 1 : 0.3f;
+    return 0;
+}
+
+/* Is what a line defines what the goal asks for? The name stands behind "def",
+ * or is the first that was asked for where there is no such word. */
 static float named(const struct match *m, size_t i)
 {
     const struct text *t = m->t;
-    size_t k, end = t->lines[i + 1].words, most = t->lines[i].words + 16;
+    size_t k, end = t->lines[i + 1].words, most = t->lines[i].words + 24;
     const struct word *w;
 
     for (k = t->lines[i].words; k + 1 < end && k < most; k++) {
         w = &t->words[t->places[k]];
-        if (w->kw == KW_DEF || w->kw == KW_TYPE)
-            return mask_sum(m->word[t->places[k + 1]], m->hand);
+        if (w->kw == KW_DEF || (w->kw == KW_TYPE && w->len > 3))
+            return is_asked(m, t->places[k + 1]);
     }
-    for (k = t->lines[i].words; k < end && k < most; k++) {
-        w = &t->words[t->places[k]];
+    for (k = t->lines[i].words; k < end && k < most; k++)
         if (m->word[t->places[k]] & m->exact)
-            return 0.7f * mask_sum(m->word[t->places[k]], m->hand);
-    }
+            return 0.7f;
     return 0;
 }
 
@@ -146,12 +159,8 @@ static void matches(const struct features *f, size_t i, float *x)
     x[F_S_RANK] = f->s_rank[i];
     x[F_S2] = share(f->s2[i], f->top_s2);
     x[F_S6] = share(f->s6[i], f->top_s6);
-    x[F_S15] = share(f->s15[i], f->top_s15);
-    x[F_BEFORE] = share(f->before[i], f->top_before);
-    x[F_AFTER] = share(f->after[i], f->top_before);
     x[F_COV3] = share(f->cov3[i], m->total);
     x[F_COV8] = share(f->cov8[i], m->total);
-    x[F_COV25] = share(f->cov25[i], m->total);
     x[F_LINE] = f->line[i];
     x[F_LINE_BEST] = f->line[i] - f->top_line;
     x[F_NEAR3] = f->near3[i];
@@ -175,15 +184,13 @@ static void matches(const struct features *f, size_t i, float *x)
     }
     x[F_CHAIN] = share(f->chain[i], f->top_chain);
     x[F_EXACT] = share(f->exact[i], f->top_exact);
-    x[F_EXACT6] = share(f->exact6[i], f->top_exact);
     x[F_QUOTED] = (mask & m->quoted) != 0;
     x[F_JOINED] = f->joined[i];
-    x[F_JOINED6] = f->joined6[i] > 2 ? 2 : f->joined6[i];
-    x[F_MISS] = f->cov25[i] == 0;
+    x[F_MISS] = f->dist[i] > 25;
     x[F_DIST] = lgn(f, (size_t)f->dist[i]);
     x[F_DIST_BEST] = lgn(f, (size_t)f->dist_best[i]);
     if (l->kind & (K_DEF | K_TYPE) || l->log & L_DEF)
-        x[F_NAMED] = share(named(m, i), m->hand[0]);
+        x[F_NAMED] = named(m, i);
     x[F_DEF_HIT] = l->kind & (K_DEF | K_TYPE) ? x[F_S_MAX] : 0;
     x[F_COMMENT_S] = l->kind & (K_COMMENT | K_DOCSTR) ? x[F_S6] : 0;
     x[F_CODE_S] = l->kind & (K_COMMENT | K_DOCSTR | K_BLANK | K_PUNCT | K_IMPORT) ? 0 : x[F_S6];
@@ -232,6 +239,48 @@ static void trouble(const struct features *f, size_t i, float *x)
     x[F_STRONG_BLOCK] = f->block_strong[m->b->of[i]];
 }
 
+float features_fit(const struct features *f)
+{
+    const struct goal *g = &f->m->goal;
+    float want[FIT_TERMS] = { 0 }, sum = 0, best = 0, w;
+    size_t i, k;
+
+    for (i = 0; i < g->count; i++) {
+        w = g->terms[i].weight * logf(1 + (float)f->n / ((float)match_df(f->m, i) + 0.5f));
+        for (k = FIT_TERMS; k && want[k - 1] < w; k--)
+            if (k < FIT_TERMS)
+                want[k] = want[k - 1];
+        if (k < FIT_TERMS)
+            want[k] = w;
+    }
+    for (k = 0; k < FIT_TERMS; k++)
+        sum += want[k];
+    for (i = 0; i < f->n; i++)
+        if (f->cov8[i] > best)
+            best = f->cov8[i];
+    w = share(best, sum);
+    return w < 1 ? w : 1;
+}
+
+bool features_some(const struct features *f)
+{
+    const struct goal *g = &f->m->goal;
+    size_t i, telling = 0;
+
+    for (i = 0; i < g->count; i++) {
+        if (match_df(f->m, i) && (g->terms[i].exact || g->terms[i].quoted))
+            return true;
+        telling += !g->terms[i].generic && g->terms[i].weight >= 0.5f;
+    }
+    return telling < 3;
+}
+
+bool features_trouble_seen(const struct features *f)
+{
+    return f->m->part == PART_LOGS && f->m->goal.intents & (INTENT_FAIL | INTENT_WARN) &&
+           f->strong_count;
+}
+
 size_t features_lines(const struct features *f)
 {
     return f->n;
@@ -239,7 +288,7 @@ size_t features_lines(const struct features *f)
 
 void features_of(const struct features *f, size_t i, float *x)
 {
-    memset(x, 0, F_COUNT * sizeof *x);
+    memset(x, 0, F_ROOM * sizeof *x);
     kinds(&f->m->t->lines[i], x);
     shape(f, i, x);
     matches(f, i, x);

@@ -13,21 +13,23 @@
     /* kind */                                                                                     \
     X(BLANK)                                                                                       \
     X(PUNCT)                                                                                       \
-    X(COMMENT) X(IMPORT) X(PREPROC) X(LICENCE) X(DOCSTR) X(HEADING) X(LIST) X(TABLE) X(FENCED)     \
-        X(FENCE) X(DECOR) X(DEF) X(TYPE) X(CLOSE) X(CTRL) X(RETURN) X(THROW) X(ASSIGN) X(CALL)     \
-            X(TODO) X(OPTION) X(KEY) X(OPENS) X(VAR) X(STRING) X(PROMPT) X(STARTS) X(QUOTE)        \
-                X(UPPER) /* shape and place */                                                     \
+    X(COMMENT)                                                                                     \
+    X(IMPORT)                                                                                      \
+    X(PREPROC)                                                                                     \
+    X(LICENCE)                                                                                     \
+    X(DOCSTR)                                                                                      \
+    X(HEADING) X(LIST) X(TABLE) X(FENCED) X(FENCE) X(DECOR) X(DEF) X(TYPE) X(CLOSE) X(CTRL)        \
+        X(RETURN) X(THROW) X(ASSIGN) X(CALL) X(TODO) X(OPTION) X(KEY) X(OPENS) X(VAR) X(STRING)    \
+            X(PROMPT) X(STARTS) X(QUOTE) X(UPPER) /* shape and place */                            \
         X(INDENT) X(INDENT_UP) X(INDENT_DOWN) X(WORDS) X(TOKENS) X(LONG) X(AT) X(TOP) X(BOTTOM)    \
             X(PREV_BLANK) X(NEXT_BLANK) X(NEXT_CLOSE) X(PREV_COMMENT) X(NEXT_COMMENT)              \
                 X(PREV_OPENS) X(COPIES) X(SHAPES) X(RUN) X(RUN_EDGE) X(ONCE) X(UNKNOWN) X(RARITY)  \
-                    X(RAREST) X(DIGITS) X(BLOCK_LINES) X(BLOCK_AT) X(BLOCK_LAST)                   \
-                        X(DEPTH) /* match */                                                       \
-        X(HITS) X(S) X(S_MAX) X(S_RANK) X(S2) X(S6) X(S15) X(BEFORE) X(AFTER) X(COV3) X(COV8)      \
-            X(COV25) X(LINE) X(LINE_BEST) X(NEAR3) X(NEAR3_BEST) X(NEAR10) X(NEAR10_BEST)          \
-                X(NEAR10_RANK) X(BLOCK) X(BLOCK_BEST) X(BLOCK_COV) X(BLOCK_MAX) X(BLOCK_SUM)       \
-                    X(BLOCK_RANK) X(PARA) X(PARA_MAX) X(HEAD) X(HEAD_S) X(CHAIN) X(UP_HEAD)        \
-                        X(EXACT) X(EXACT6) X(QUOTED) X(JOINED) X(JOINED6) X(MISS) X(DIST)          \
-                            X(DIST_BEST) X(DEF_HIT) X(COMMENT_S) X(CODE_S) /* trouble */           \
+                    X(DIGITS) X(BLOCK_LINES) X(BLOCK_AT) X(BLOCK_LAST) X(DEPTH) /* match */        \
+        X(HITS) X(S) X(S_MAX) X(S_RANK) X(S2) X(S6) X(COV3) X(COV8) X(LINE) X(LINE_BEST) X(NEAR3)  \
+            X(NEAR3_BEST) X(NEAR10) X(NEAR10_BEST) X(NEAR10_RANK) X(BLOCK) X(BLOCK_BEST)           \
+                X(BLOCK_COV) X(BLOCK_MAX) X(BLOCK_SUM) X(BLOCK_RANK) X(PARA) X(PARA_MAX) X(HEAD)   \
+                    X(HEAD_S) X(CHAIN) X(UP_HEAD) X(EXACT) X(QUOTED) X(JOINED) X(MISS) X(DIST)     \
+                        X(DIST_BEST) X(DEF_HIT) X(COMMENT_S) X(CODE_S) /* trouble */               \
         X(STRONG) X(SEV) X(WARN) X(OK) X(FRAME) X(EXC) X(PLUS) X(MINUS) X(WANT) X(EXIT) X(SUMMARY) \
             X(PATH) X(CARET) X(GROUP) X(DULL) X(ENTRY) X(HUNK) X(TIME) X(TRACE) X(ZERO) X(LDEF)    \
                 X(RULE) X(FIELD) X(TITLE) X(SINCE_STRONG) X(TO_STRONG) X(STRONG_SEEN)              \
@@ -42,7 +44,8 @@ enum line_feature {
 #define X(name) F_##name,
     LINE_FEATURES(X)
 #undef X
-        F_COUNT
+        F_COUNT,
+    F_ROOM = (F_COUNT + 3) / 4 * 4 /* what fits whole vectors */
 };
 
 extern const char *const LINE_FEATURE_NAMES[F_COUNT];
@@ -55,5 +58,12 @@ struct features *features_make(struct arena *a, const struct match *m, const str
 /* How many lines there are. */
 size_t features_lines(const struct features *f);
 
-/* The features of line i, F_COUNT of them. */
+/* How much of what the goal's main terms weigh the best place of the text has,
+ * 0 to 1; whether there is something anyhow, since a whole name is there or the
+ * goal says too little to miss it; whether it asks for trouble and there is. */
+float features_fit(const struct features *f);
+bool features_some(const struct features *f);
+bool features_trouble_seen(const struct features *f);
+
+/* The features of line i, F_COUNT of them and zeros up to F_ROOM. */
 void features_of(const struct features *f, size_t i, float *x);

@@ -267,8 +267,14 @@ void match_text(struct match *m, struct arena *a, const struct text *t, const st
     m->block = arena_zalloc(a, (b->count + 1) * sizeof *m->block);
     finder_fill(f, &m->goal);
     count_terms(f, t);
+    memcpy(m->goal_df, f->df, sizeof m->goal_df);
     choose(m, f);
     mark_lines(m, a, f);
     if (m->count)
         learned(m);
+}
+
+uint32_t match_df(const struct match *m, size_t i)
+{
+    return m->goal_df[i];
 }

@@ -14,9 +14,13 @@ enum { MATCH_TERMS = 64 };
 #define TERM_INPUTS(X)                                                                             \
     X(ONE)                                                                                         \
     X(IDF)                                                                                         \
-    X(SHARE) X(COMMENTS) X(DEFS) X(HAND) X(HAND_IDF) X(COUNT) X(AT) X(TERMS) X(TITLE) X(EXACT)     \
-        X(IDENT) X(QUOTED) X(FENCED) X(GENERIC) X(NUMBER) X(GOAL_COUNT) X(LENGTH) X(TEXT_DF)       \
-            X(GOAL_DF) X(RARE) X(SOLE) X(FAIL)
+    X(SHARE)                                                                                       \
+    X(COMMENTS)                                                                                    \
+    X(DEFS)                                                                                        \
+    X(HAND)                                                                                        \
+    X(HAND_IDF)                                                                                    \
+    X(COUNT) X(AT) X(TERMS) X(TITLE) X(EXACT) X(IDENT) X(QUOTED) X(FENCED) X(GENERIC) X(NUMBER)    \
+        X(GOAL_COUNT) X(LENGTH) X(TEXT_DF) X(GOAL_DF) X(RARE) X(SOLE) X(FAIL)
 
 enum term_input {
 #define X(name) T_##name,
@@ -43,6 +47,7 @@ struct match {
     float comment[MATCH_TERMS];       /* share of its lines that are comments */
     float header[MATCH_TERMS];        /* … that are headers */
     float total;                      /* of hand */
+    uint32_t goal_df[GOAL_TERMS];     /* per term of the goal, lines that hold it */
     uint64_t exact, quoted;           /* terms that are whole identifiers, that were quoted */
     uint64_t *mask;                   /* per line */
     uint64_t *block;                  /* per block, the terms in it */
@@ -56,6 +61,9 @@ void match_text(struct match *m, struct arena *a, const struct text *t, const st
 
 /* The inputs of the learned weights of term k, T_COUNT_ of them. */
 void match_inputs(const struct match *m, size_t k, float *x);
+
+/* In how many lines the goal's term i is, roughly. */
+uint32_t match_df(const struct match *m, size_t i);
 
 /* The sum of w over the terms in mask. */
 static inline float mask_sum(uint64_t mask, const float *w)

@@ -10,12 +10,11 @@ struct features {
     size_t n;                 /* lines */
     float log[FEATURES_LOGS]; /* log2 of 1 + x */
     /* per line, by sums.c */
-    float *s, *s2, *s6, *s15, *before, *after; /* weights by hand: on the line, decayed around it */
-    float *line, *near3, *near10;              /* learned weights: on it, near it */
-    float *cov3, *cov8, *cov25;                /* distinct terms around it */
-    float *exact, *exact6, *chain, *dist, *dist_best, *s_rank, *near_rank;
-    float top_s, top_s2, top_s6, top_s15, top_line, top_near3, top_near10, top_exact, top_before,
-        top_chain;
+    float *s, *s2, *s6;           /* weights by hand: on the line, decayed around it */
+    float *line, *near3, *near10; /* learned weights: on it, near it */
+    float *cov3, *cov8;           /* distinct terms around it */
+    float *exact, *chain, *dist, *dist_best, *s_rank, *near_rank;
+    float top_s, top_s2, top_s6, top_line, top_near3, top_near10, top_exact, top_chain;
     /* per block, per paragraph */
     float *block, *block_cov, *block_max, *block_sum, *block_rank, *block_strong;
     float *para, *para_max;
@@ -25,7 +24,7 @@ struct features {
         *shapes;              /* how often its masked text, its shape occur; FIRST_COPY marks one */
     uint16_t *run;            /* lines of this shape in a row */
     uint16_t *once, *unknown; /* words that occur once, that the world does not know */
-    float *rarity, *rarest, *joined6;
+    float *rarity;
     uint8_t *joined;
     /* per line, of logs only */
     float *since_strong, *to_strong, *density, *sev_density, *strong_rare, *quiet;

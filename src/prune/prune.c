@@ -59,7 +59,13 @@ static enum prune_source source_of(enum text_part part)
 
 /* ---- Scores ---- */
 
-static float *score(struct work *w, struct arena *a, enum text_part part,
+/* Below this the words found are those any text has. */
+static float least_fit(enum text_part part)
+{
+    return part == PART_LOGS ? 0.1f : 0.08f;
+}
+
+static float *score(struct prune *p, struct work *w, struct arena *a, enum text_part part,
                     const struct prune_opts *o, const struct late *late)
 {
     struct features *f;
@@ -77,6 +83,8 @@ static float *score(struct work *w, struct arena *a, enum text_part part,
     out = arena_alloc(a, (w->t.count + 1) * sizeof *out);
     ok = o->scorer == PRUNE_HEURISTIC ? score_heuristic(out, f, part, late)
                                       : score_learned(out, f, part, late);
+    p->fit = features_fit(f);
+    p->nothing = p->fit < least_fit(part) && !features_some(f) && !features_trouble_seen(f);
     return ok ? out : NULL;
 }
 
@@ -168,6 +176,7 @@ static void whole(struct prune *out, const char *warning)
     out->gap_count = 0;
     out->score = NULL;
     out->notes = NULL;
+    out->nothing = false;
     out->warning = warning;
 }
 
@@ -220,7 +229,7 @@ void prune_text(struct prune *out, struct arena *a, struct str text, struct str 
         whole(out, NULL);
         return;
     }
-    out->score = score(w, a, part, o, &late);
+    out->score = score(out, w, a, part, o, &late);
     if (!out->score) {
         whole(out, "timeout");
         return;
@@ -228,7 +237,6 @@ void prune_text(struct prune *out, struct arena *a, struct str text, struct str 
     keep = arena_alloc(a, out->lines);
     out->kept = select_lines(keep, a, &w->t, &w->b, out->score, high_of(o), o);
     gaps(out, a, &w->t, keep);
-    out->nothing = !w->m.count;
     w->notes = (struct prune_notes){ &w->t, &w->b, &w->m };
     out->notes = &w->notes;
 }

@@ -63,6 +63,7 @@ struct prune {
     const uint32_t *at;  /* the byte each line starts at, lines + 1 of them; NULL if too large */
     const char *warning; /* NULL, "timeout", "constraints_unmet", "input_too_large": all stays */
     bool nothing;        /* nothing here answers the question */
+    float fit;           /* how much of the question the best place holds, 0..1 */
     enum prune_source source;        /* as used */
     const struct prune_notes *notes; /* for prune_explain */
 };

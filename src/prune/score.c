@@ -24,35 +24,37 @@ static float squash(float z)
 /* The sum of weights times features, cut at four deviations. */
 static float weighed(const struct line_weights *w, const float *x)
 {
-    float sum = 0, v;
-    size_t k = 0;
-
 #ifdef __SSE2__
     __m128 all = _mm_setzero_ps(), y;
     float part[4];
+    size_t k;
 
-    for (; k + 4 <= F_COUNT; k += 4) {
+    for (k = 0; k < F_ROOM; k += 4) {
         y = _mm_sub_ps(_mm_loadu_ps(x + k), _mm_loadu_ps(w->mean + k));
         y = _mm_mul_ps(y, _mm_loadu_ps(w->scale + k));
         y = _mm_max_ps(_mm_min_ps(y, _mm_set1_ps(4)), _mm_set1_ps(-4));
         all = _mm_add_ps(all, _mm_mul_ps(y, _mm_loadu_ps(w->weight + k)));
     }
     _mm_storeu_ps(part, all);
-    sum = (part[0] + part[1]) + (part[2] + part[3]);
-#endif
-    for (; k < F_COUNT; k++) {
+    return (part[0] + part[1]) + (part[2] + part[3]);
+#else
+    float sum = 0, v;
+    size_t k;
+
+    for (k = 0; k < F_COUNT; k++) {
         v = (x[k] - w->mean[k]) * w->scale[k];
         v = v > 4 ? 4 : v < -4 ? -4 : v;
         sum += v * w->weight[k];
     }
     return sum;
+#endif
 }
 
 bool score_learned(float *out, const struct features *f, enum text_part part,
                    const struct late *late)
 {
     const struct line_weights *w = &LINE_WEIGHTS[part];
-    float x[F_COUNT];
+    float x[F_ROOM];
     size_t i, n = features_lines(f);
 
     for (i = 0; i < n; i++) {
@@ -72,23 +74,22 @@ struct hand {
 };
 
 static const struct hand CODE[] = {
-    { F_S2, 1.2f },        { F_S6, 1.5f },       { F_S15, 0.6f },     { F_BLOCK_SUM, 1.2f },
-    { F_BLOCK_COV, 1.0f }, { F_COV8, 1.0f },     { F_HEAD_S, 0.6f },  { F_CHAIN, 0.6f },
-    { F_EXACT6, 0.4f },    { F_BLANK, -3.0f },   { F_PUNCT, -2.5f },  { F_COMMENT, -1.2f },
-    { F_IMPORT, -1.0f },   { F_LICENCE, -3.0f }, { F_DOCSTR, -1.0f }, { F_TOKENS, -0.15f },
-    { F_RARITY, 1.0f },
+    { F_S2, 1.2f },       { F_S6, 1.5f },      { F_BLOCK_SUM, 1.2f }, { F_BLOCK_COV, 1.0f },
+    { F_COV8, 1.0f },     { F_HEAD_S, 0.6f },  { F_CHAIN, 0.6f },     { F_EXACT, 0.4f },
+    { F_BLANK, -3.0f },   { F_PUNCT, -2.5f },  { F_COMMENT, -1.2f },  { F_IMPORT, -1.0f },
+    { F_LICENCE, -3.0f }, { F_DOCSTR, -1.0f }, { F_TOKENS, -0.15f },  { F_RARITY, 1.0f },
 };
 static const struct hand DOCS[] = {
     { F_S2, 1.5f },        { F_S6, 1.5f },     { F_PARA, 1.0f },    { F_BLOCK_SUM, 1.0f },
     { F_BLOCK_COV, 0.8f }, { F_COV8, 1.0f },   { F_HEAD_S, 0.8f },  { F_UP_HEAD, 0.3f },
-    { F_BLANK, -3.0f },    { F_PUNCT, -2.0f }, { F_HEADING, 0.3f }, { F_EXACT6, 0.5f },
+    { F_BLANK, -3.0f },    { F_PUNCT, -2.0f }, { F_HEADING, 0.3f }, { F_EXACT, 0.5f },
     { F_TOKENS, -0.25f },
 };
 static const struct hand LOGS[] = {
-    { F_S_MAX, 3.0f },       { F_S2, 1.0f },          { F_COV3, 1.5f },      { F_EXACT6, 1.0f },
+    { F_S_MAX, 3.0f },       { F_S2, 1.0f },          { F_COV3, 1.5f },      { F_EXACT, 1.0f },
     { F_FAIL_STRONG, 3.0f }, { F_STRONG_RARE, 1.0f }, { F_FAIL_RARE, 1.5f }, { F_SEV, 0.4f },
     { F_DENSITY, 0.2f },     { F_COPIES, -0.25f },    { F_BLANK, -3.0f },    { F_PUNCT, -1.5f },
-    { F_ENTRY_S, 2.0f },     { F_TITLE_S, 2.0f },     { F_DEF_LDEF, 3.0f },  { F_SUMMARY, 0.6f },
+    { F_ENTRY_S, 2.0f },     { F_TITLE_S, 2.0f },     { F_DEF_NAMED, 3.0f }, { F_SUMMARY, 0.6f },
     { F_BLOCK_SUM, 0.8f },   { F_WARN_WARN, 2.0f },   { F_DULL, -0.5f },     { F_OK, -0.6f },
     { F_TOKENS, -0.15f },
 };
@@ -99,7 +100,7 @@ bool score_heuristic(float *out, const struct features *f, enum text_part part,
     const struct hand *hands[PART_COUNT] = { CODE, LOGS, DOCS };
     size_t counts[PART_COUNT] = { sizeof CODE / sizeof *CODE, sizeof LOGS / sizeof *LOGS,
                                   sizeof DOCS / sizeof *DOCS };
-    float x[F_COUNT], z;
+    float x[F_ROOM], z;
     size_t i, k, n = features_lines(f);
 
     for (i = 0; i < n; i++) {

@@ -1,10 +1,9 @@
 /* select.c: the best lines within the limits.
  *
- * Lines are taken by score, one by one: measured on real work that is better
- * than whole blocks, since a block's worth is part of its lines' scores. With
- * a budget, the lines that a reader needs around the best come next, in this
- * order: the signatures and heads above kept lines, then gaps whose marker
- * would cost as much as they do. */
+ * In this order: NO_PRUNE blocks; lines by score, one by one (measured on real
+ * work that is better than whole blocks, since a block's worth, a failure, a
+ * heading, an import are part of the score); the signatures and heads above
+ * what was taken; gaps whose marker would cost as much as they do. */
 #include "prune/select.h"
 
 #include <math.h>
@@ -42,9 +41,19 @@ static int by_rank(const void *x, const void *y)
     return a->line < b->line ? -1 : 1;
 }
 
-/* All lines, best first; of equals the earlier. By 14 bits, then in each bin;
- * where only the first `upto` matter, in the bin where they end. */
-static void sort_lines(struct chooser *c, struct arena *a, size_t upto)
+/* Lines that score the same already are in order. */
+static bool sorted(const struct ranked *r, size_t n)
+{
+    size_t i;
+
+    for (i = 1; i < n; i++)
+        if (r[i - 1].key < r[i].key)
+            return false;
+    return true;
+}
+
+/* All lines, best first; of equals the earlier. By 14 bits, then in each bin. */
+static void sort_lines(struct chooser *c, struct arena *a)
 {
     enum { BINS = 1 << 14, SHIFT = 18 };
     uint32_t *start = arena_zalloc(a, (BINS + 1) * sizeof *start), bin;
@@ -62,7 +71,7 @@ static void sort_lines(struct chooser *c, struct arena *a, size_t upto)
     for (i = 0; i < BINS; i++) {
         from = start[i + 1];
         to = i + 2 <= BINS ? start[i + 2] : c->n;
-        if (to > from + 1 && (!upto || (from < upto && upto < to)))
+        if (!sorted(r + from, to - from))
             qsort(r + from, to - from, sizeof *r, by_rank);
     }
     c->order = arena_alloc(a, (c->n + 1) * sizeof *c->order);
@@ -95,35 +104,71 @@ static void take_least(struct chooser *c, size_t least)
         take(c, c->order[k]);
 }
 
-static void take_budget(struct chooser *c, float high)
+static void drop(struct chooser *c, size_t i)
 {
-    double budget = (double)c->o->budget;
+    c->keep[i] = false;
+    c->kept--;
+    c->tokens -= cost(c, i);
+}
+
+/* Best first up to the budget; what scores high, up to twice of it. */
+static void take_budget(struct chooser *c, float high, double budget)
+{
     size_t k, i;
 
     for (k = 0; k < c->n; k++) {
         i = c->order[k];
-        if (c->keep[i])
-            continue;
-        if (c->tokens + cost(c, i) > (c->score[i] >= high ? 2 : 1) * budget * 0.95)
-            continue;
         if (c->tokens > budget && c->score[i] < high)
             break;
-        take(c, i);
+        if (!c->keep[i] && c->tokens + cost(c, i) <= (c->score[i] >= high ? 2 : 1) * budget)
+            take(c, i);
     }
 }
 
-/* The signature or heading above each kept line. */
-static void take_headers(struct chooser *c, double room)
+/* How many kept lines stand under each header. */
+static uint32_t *under(const struct chooser *c, struct arena *a)
 {
-    uint32_t h;
+    uint32_t *count = arena_zalloc(a, (c->n + 1) * sizeof *count), h;
     size_t i;
 
     for (i = 0; i < c->n; i++) {
-        if (!c->keep[i])
-            continue;
         h = c->b->header[i];
-        if (h != NO_LINE && !c->keep[h] && c->tokens + cost(c, h) <= room)
-            take(c, h);
+        if (c->keep[i] && h != NO_LINE && h != i)
+            count[h]++;
+    }
+    return count;
+}
+
+/* The signature or heading above kept lines, those of several lines first. */
+static void take_headers(struct chooser *c, struct arena *a, double room)
+{
+    uint32_t *count = under(c, a), least;
+    size_t i;
+
+    for (least = 3; least; least--)
+        for (i = 0; i < c->n; i++)
+            if (count[i] >= least && !c->keep[i] && c->tokens + cost(c, i) <= room)
+                take(c, i);
+}
+
+/* The same where the number of lines is given: a header that three kept lines
+ * stand under takes the place of the worst line, for one line in twenty. */
+static void swap_headers(struct chooser *c, struct arena *a, size_t least)
+{
+    uint32_t *count = under(c, a), worst = (uint32_t)least;
+    size_t i, most = c->kept / 20;
+
+    for (i = 0; i < c->n && most; i++) {
+        if (count[i] < 3 || c->keep[i])
+            continue;
+        while (worst && (!c->keep[c->order[worst - 1]] || count[c->order[worst - 1]] ||
+                         c->t->lines[c->order[worst - 1]].kind & K_KEEP))
+            worst--;
+        if (worst < least * 3 / 4)
+            return;
+        drop(c, c->order[--worst]);
+        take(c, i);
+        most--;
     }
 }
 
@@ -171,27 +216,78 @@ static double scale_of(const struct chooser *c)
     return sum > 0 ? exact / sum : 1;
 }
 
+/* What the kept lines really cost, by the caller's count, with their markers. */
+static double real_cost(const struct chooser *c)
+{
+    const struct line *l = c->t->lines;
+    double sum = 0;
+    size_t i, j;
+
+    for (i = 0; i < c->n; i = j) {
+        for (j = i; j < c->n && c->keep[j] == c->keep[i]; j++)
+            ;
+        if (!c->keep[i])
+            sum += (double)c->o->marker_cost;
+        else if (c->o->tokens)
+            sum += (double)c->o->tokens((struct str){ c->t->bytes.p + l[i].at, l[j].at - l[i].at });
+        else
+            sum += (double)(l[j].at - l[i].at) / 4;
+    }
+    return sum;
+}
+
+/* What must stay whatever it costs. */
+static void take_firm(struct chooser *c, size_t least)
+{
+    size_t i;
+
+    memset(c->keep, 0, c->n);
+    c->kept = 0;
+    c->tokens = 0;
+    for (i = 0; i < c->n; i++)
+        if (c->t->lines[i].kind & K_KEEP)
+            take(c, i);
+    take_least(c, least);
+}
+
+/* Our estimate of tokens may be off for the lines chosen: then again with less. */
+static void within_budget(struct chooser *c, struct arena *a, float high, size_t least)
+{
+    double budget = (double)c->o->budget, most = 2 * budget, part = 0.95, is;
+    int tries;
+
+    for (tries = 0; tries < 8; tries++) {
+        take_firm(c, least);
+        take_budget(c, high, budget * part);
+        take_headers(c, a, budget * part * 1.2);
+        if (c->o->marker_cost)
+            fill_gaps(c, most * part);
+        is = real_cost(c);
+        if (is <= most)
+            return;
+        part *= 0.95 * most / is;
+    }
+    take_firm(c, least);
+}
+
 size_t select_lines(bool *keep, struct arena *a, const struct text *t, const struct blocks *b,
                     const float *score, float high, const struct prune_opts *o)
 {
     struct chooser c = { .keep = keep, .t = t, .b = b, .score = score, .o = o, .n = t->count };
-    size_t i, least = least_of(&c);
-    double most = HUGE_VAL;
+    size_t least = least_of(&c);
 
-    memset(keep, 0, c.n);
     c.scale = scale_of(&c);
-    for (i = 0; i < c.n; i++)
-        if (t->lines[i].kind & K_KEEP)
-            take(&c, i);
-    sort_lines(&c, a, o->budget || c.kept ? 0 : least);
-    if (!o->budget || c.kept < least)
-        take_least(&c, least);
+    sort_lines(&c, a);
     if (o->budget) {
-        most = 2.0 * (double)o->budget * 0.95;
-        take_budget(&c, high);
-        take_headers(&c, (double)o->budget * 1.2 < most ? (double)o->budget * 1.2 : most);
+        /* with room for nothing, at least the best line */
+        within_budget(&c, a, high, least);
+        return c.kept;
     }
-    if (o->marker_cost)
-        fill_gaps(&c, most);
+    take_firm(&c, least);
+    if (o->marker_cost) {
+        /* somebody reads it as it is: worth 1 % of recall, not for raw lines */
+        swap_headers(&c, a, least);
+        fill_gaps(&c, HUGE_VAL);
+    }
     return c.kept;
 }

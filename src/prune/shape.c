@@ -6,30 +6,29 @@
 #include "prune/background.h"
 #include "scan/log.h"
 
+/* A hash and how often it occurs. */
+struct cell {
+    uint32_t key, count;
+};
+
 /* How often each line's hash occurs; the first of its kind is marked. */
-static void copies(uint32_t *out, struct arena *a, const struct text *t, bool shape)
+static void copies(uint32_t *out, struct cell *cells, size_t slots, const struct text *t,
+                   bool shape)
 {
-    struct cell {
-        uint32_t key, count, first;
-    } * cells;
-    size_t slots = 64, i, k;
+    size_t i, k;
     uint32_t h;
 
-    while (slots < 2 * t->count)
-        slots *= 2;
-    cells = arena_zalloc(a, slots * sizeof *cells);
+    memset(cells, 0, slots * sizeof *cells);
     for (i = 0; i < t->count; i++) {
         h = (shape ? t->lines[i].shape : t->lines[i].mask) | 1;
         k = (h >> 1 ^ h >> 16) & (slots - 1);
         while (cells[k].key && cells[k].key != h)
             k = (k + 1) & (slots - 1);
-        if (!cells[k].key)
-            cells[k] = (struct cell){ h, 0, (uint32_t)i };
-        cells[k].count++;
-        out[i] = (uint32_t)k;
+        cells[k].key = h;
+        out[i] = (uint32_t)k | (cells[k].count++ ? 0 : FIRST_COPY);
     }
     for (i = 0; i < t->count; i++)
-        out[i] = cells[out[i]].count | (cells[out[i]].first == i ? FIRST_COPY : 0);
+        out[i] = cells[out[i] & ~FIRST_COPY].count | (out[i] & FIRST_COPY);
 }
 
 static void runs(struct features *f)
@@ -67,14 +66,13 @@ static void words(struct features *f, struct arena *a)
 {
     const struct text *t = f->m->t;
     uint8_t *unknown = arena_zalloc(a, t->word_count + 1);
-    float *rare = word_rarity(f, a, unknown), sum, most;
-    float *joined = features_floats(a, f->n);
+    float *rare = word_rarity(f, a, unknown), sum;
     const struct word *w;
     size_t i, k, n, once, odd;
     uint32_t id;
 
     for (i = 0; i < f->n; i++) {
-        sum = most = 0;
+        sum = 0;
         once = odd = 0;
         for (n = 0, k = t->lines[i].words; k < t->lines[i + 1].words; k++) {
             id = t->places[k];
@@ -83,34 +81,33 @@ static void words(struct features *f, struct arena *a)
             w = &t->words[id];
             n++;
             sum += rare[id];
-            if (rare[id] > most)
-                most = rare[id];
             once += w->count == 1;
             odd += unknown[id];
-            joined[i] += f->m->joined[id];
+            f->joined[i] |= f->m->joined[id];
         }
         f->rarity[i] = n ? sum / (float)n : 0;
-        f->rarest[i] = most;
         f->once[i] = (uint16_t)(once < 60000 ? once : 60000);
         f->unknown[i] = (uint16_t)(odd < 60000 ? odd : 60000);
-        f->joined[i] = joined[i] > 0;
     }
-    decayed(f->joined6, joined, f->n, 0.8f, 0);
 }
 
 void features_shape(struct features *f, struct arena *a)
 {
+    struct cell *cells;
+    size_t slots = 64;
+
     f->copies = arena_alloc(a, (f->n + 1) * sizeof *f->copies);
     f->shapes = arena_alloc(a, (f->n + 1) * sizeof *f->shapes);
     f->run = arena_alloc(a, (f->n + 1) * sizeof *f->run);
     f->once = arena_zalloc(a, (f->n + 1) * sizeof *f->once);
     f->unknown = arena_zalloc(a, (f->n + 1) * sizeof *f->unknown);
     f->rarity = features_floats(a, f->n);
-    f->rarest = features_floats(a, f->n);
-    f->joined6 = features_floats(a, f->n);
     f->joined = arena_zalloc(a, f->n + 1);
-    copies(f->copies, a, f->m->t, false);
-    copies(f->shapes, a, f->m->t, true);
+    while (slots < f->n + f->n / 2)
+        slots *= 2;
+    cells = arena_alloc(a, slots * sizeof *cells);
+    copies(f->copies, cells, slots, f->m->t, false);
+    copies(f->shapes, cells, slots, f->m->t, true);
     runs(f);
     words(f, a);
 }

@@ -126,25 +126,17 @@ static void line_sums(struct features *f, struct arena *a)
     or_window(near, m->mask, scratch, n, 8);
     mask_sums(f->near10, near, n, m->w[NEAR]);
     mask_sums(f->cov8, near, n, m->hand);
-    or_window(near, m->mask, scratch, n, 25);
-    mask_sums(f->cov25, near, n, m->hand);
     decayed(f->s2, f->s, n, 0.5f, 0);
     decayed(f->s6, f->s, n, 0.8f, 0);
-    decayed(f->s15, f->s, n, 0.9f, 0);
-    decayed(f->before, f->s, n, 0.85f, 1);
-    decayed(f->after, f->s, n, 0.85f, -1);
-    decayed(f->exact6, f->exact, n, 0.8f, 0);
     ranks(f->s_rank, f->s6, n);
     ranks(f->near_rank, f->near10, n);
     f->top_s = largest(f->s, n);
     f->top_s2 = largest(f->s2, n);
     f->top_s6 = largest(f->s6, n);
-    f->top_s15 = largest(f->s15, n);
     f->top_line = largest(f->line, n);
     f->top_near3 = largest(f->near3, n);
     f->top_near10 = largest(f->near10, n);
     f->top_exact = largest(f->exact, n);
-    f->top_before = largest(f->before, n);
 }
 
 /* ---- Blocks ---- */

@@ -9,6 +9,6 @@ extern const float TERM_WEIGHTS[PART_COUNT][REACHES][T_COUNT_];
 /* Per part: a line's score is bias + sum of clip((f - mean) / sd) * weight. */
 struct line_weights {
     float bias;
-    float mean[F_COUNT], scale[F_COUNT], weight[F_COUNT]; /* scale is 1 / sd */
+    float mean[F_ROOM], scale[F_ROOM], weight[F_ROOM]; /* scale is 1 / sd */
 };
 extern const struct line_weights LINE_WEIGHTS[PART_COUNT];

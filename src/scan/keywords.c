@@ -44,6 +44,7 @@ static const struct row KEYWORDS[] = {
     { "def", KW_DEF },
     { "default", KW_MOD },
     { "defer", KW_CTRL },
+    { "define", KW_DEF },
     { "defmodule", KW_TYPE },
     { "defp", KW_DEF },
     { "defun", KW_DEF },

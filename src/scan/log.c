@@ -376,12 +376,16 @@ static bool defines(const struct text *t, size_t i, struct str h)
     const struct line *l = &t->lines[i];
     const struct word *w;
     size_t k, end = t->lines[i + 1].words, most = l->words + 16, skip;
+    bool modified = false;
 
     for (k = l->words; k < end && k < most; k++) {
         w = &t->words[t->places[k]];
         if (w->kw == KW_DEF || (w->kw == KW_TYPE && w->len > 4))
             return true;
+        modified |= w->kw == KW_MOD;
     }
+    if (modified && l->saw & SAW_CALL && (l->last == '{' || l->last == ')'))
+        return true;
     if (!(l->saw & SAW_PATH_LINE) || !(l->saw & SAW_CALL) || l->last == ';' || l->last == ',')
         return false;
     skip = grep_prefix(h);
@@ -389,14 +393,21 @@ static bool defines(const struct text *t, size_t i, struct str h)
            is_word_byte((unsigned char)h.p[skip]) && memchr(h.p + skip, ' ', h.n - skip);
 }
 
-/* How deep what stands behind "path:12:" is indented. */
-static uint8_t inner_depth(struct str h)
+/* What stands behind "path:12:": how deep it is indented, is it a comment? */
+static void inner(struct line *l, struct str h)
 {
-    size_t skip = grep_prefix(h), n = 0;
+    size_t at = grep_prefix(h), n = 0;
+    struct str s;
 
-    while (skip && skip + n < h.n && (h.p[skip + n] == ' ' || h.p[skip + n] == '\t'))
-        n += h.p[skip + n] == '\t' ? 4 : 1;
-    return (uint8_t)(n > 32 ? 8 : n / 4);
+    if (!at)
+        return;
+    for (; at < h.n && (h.p[at] == ' ' || h.p[at] == '\t'); at++)
+        n += h.p[at] == '\t' ? 4 : 1;
+    l->depth = (uint8_t)(n > 32 ? 8 : n / 4);
+    s = (struct str){ h.p + at, h.n - at };
+    if (str_starts(s, "//") || str_starts(s, "/*") || str_starts(s, "* ") || str_starts(s, "# ") ||
+        str_starts(s, "-- ") || str_starts(s, "\"\"\""))
+        l->kind |= K_COMMENT;
 }
 
 /* The marks that tools put in front of what failed. */
@@ -464,7 +475,7 @@ static uint32_t log_of(struct text *t, size_t i)
         if (defines(t, i, h))
             log |= L_DEF;
         if (l->saw & SAW_PATH_LINE)
-            l->depth = inner_depth(h);
+            inner(l, h);
     }
     return log;
 }

@@ -280,16 +280,18 @@ static const char *read_word(struct reader *r, const char *p, const char *end)
 {
     const char *q = p;
     size_t digits = 0, n;
+    unsigned c, all = 0;
     uint32_t id = 0;
     struct word *w;
 
     if (*q == '-')
         q++;
-    for (; q < end && is_word_byte((unsigned char)*q); q++) {
-        digits += BYTE_CLASS[(unsigned char)*q] == BYTE_DIGIT;
-        if (*q == '\xe2' && end - q >= 3 && memcmp(q, "\xe2\x9f\xa6", 3) == 0)
-            r->l->saw |= SAW_MARK;
+    for (; q < end && (c = BYTE_CLASS[(unsigned char)*q]) >= BYTE_LOWER; q++) {
+        digits += c == BYTE_DIGIT;
+        all |= c;
     }
+    if (all & BYTE_HIGH && memmem(p, (size_t)(q - p), "\xe2\x9f\xa6", 3))
+        r->l->saw |= SAW_MARK;
     n = (size_t)(q - p);
     r->l->digits = (uint16_t)(r->l->digits + (digits < 999 ? digits : 999));
     if (digits < 4 || (digits == 4 && n == 4) || is_kept(r, p, n))
@@ -455,6 +457,8 @@ bool text_read(struct text *t, struct arena *a, struct str bytes, const uint32_t
     r.slots = 512;
     r.table = arena_zalloc(a, r.slots * sizeof *r.table);
     r.line_cap = guess < 64 ? 64 : guess;
+    r.place_cap = bytes.n / 4 + 64;
+    t->places = arena_alloc(a, r.place_cap * sizeof *t->places);
     t->lines = arena_alloc(a, r.line_cap * sizeof *t->lines);
     t->words = grow(a, NULL, &r.word_cap, 0, sizeof *t->words);
     t->words[0] = (struct word){ 0 };

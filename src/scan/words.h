@@ -138,14 +138,21 @@ static inline struct str line_str(const struct text *t, size_t i)
  * its letters in lower case. Gives how many. */
 size_t word_split(struct str w, uint32_t stems[WORD_PARTS], uint32_t *joined);
 
-/* Kinds of byte; from BYTE_LOWER to BYTE_HIGH they make words. */
-enum { BYTE_SIGN, BYTE_LOWER, BYTE_UPPER, BYTE_DIGIT, BYTE_UNDER, BYTE_HIGH, BYTE_SPACE };
+/* Kinds of byte; from BYTE_LOWER on they make words. */
+enum {
+    BYTE_SIGN,
+    BYTE_SPACE,
+    BYTE_LOWER,
+    BYTE_UPPER,
+    BYTE_DIGIT,
+    BYTE_UNDER,
+    BYTE_HIGH = 8, /* beyond ASCII */
+};
 extern const uint8_t BYTE_CLASS[256];
 
-/* Is it a letter, digit, underscore or part of a character beyond ASCII? */
 static inline bool is_word_byte(unsigned char c)
 {
-    return (uint8_t)(BYTE_CLASS[c] - BYTE_LOWER) <= BYTE_HIGH - BYTE_LOWER;
+    return BYTE_CLASS[c] >= BYTE_LOWER;
 }
 
 /* Keyword and severity of a word (scan/keywords.c). */
