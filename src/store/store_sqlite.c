@@ -124,6 +124,9 @@ static bool fail(struct db *d, int rc, const char *verb, struct err *e)
     bool damaged = kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB;
     bool by_os = os && (kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN);
 
+    /* Of a read-only folder SQLite tells only that its helper is not there. */
+    if (kind == SQLITE_CANTOPEN && access(d->path, W_OK) != 0)
+        os = errno;
     if (!is_passing(rc))
         d->broken = true;
     return err_set(e, ERR_IO, "the store cannot be %s: %s%s%s: %s", verb,
