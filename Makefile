@@ -172,7 +172,10 @@ train: deps
 	B=$(B) /usr/bin/python3 data/train/train.py
 
 .PHONY: bench clean
+$(B)/bench-prune: bench/prune.c $(LIB)
+	$(COMPILE) $(LDFLAGS) -o $@ $< $(LIB) $(LDLIBS)
 bench: all
+	$(MAKE_IN) $(B)/bench-prune
 	$(call need,$(BENCH_PKG))
 	@PITH=$(B)/pith bench/run
 clean:

@@ -77,15 +77,15 @@ static struct str hundred(struct str text)
 
 static void speed(const char *what, struct str text, enum prune_source source, double least)
 {
-    double mb = (double)text.n / 1e6, rate = mb / once(text, source, 7);
+    double mb = (double)text.n / 1e6, rate = mb / once(text, source, 9);
 
-    printf("| %-44s | %10.4g %-4s | %15s | %7s | >= %-5g | %s |\n", what, rate, "MB/s", "", "",
+    printf("| %-48s | %10.4g %-4s | %15s | %7s | >= %-5g | %s |\n", what, rate, "MB/s", "", "",
            least, rate >= least ? "ok" : "NOT");
 }
 
 static void most(const char *what, double got, const char *unit, double limit)
 {
-    printf("| %-44s | %10.4g %-4s | %15s | %7s | <= %-5g | %s |\n", what, got, unit, "", "", limit,
+    printf("| %-48s | %10.4g %-4s | %15s | %7s | <= %-5g | %s |\n", what, got, unit, "", "", limit,
            got <= limit ? "ok" : "NOT");
 }
 

@@ -52,12 +52,11 @@ static bool sorted(const struct ranked *r, size_t n)
     return true;
 }
 
-/* All lines, best first; of equals the earlier. By 14 bits, then in each bin. */
-static void sort_lines(struct chooser *c, struct arena *a)
+/* By 14 bits, then in each bin. */
+static void sort_many(const struct chooser *c, struct ranked *r, struct arena *a)
 {
     enum { BINS = 1 << 14, SHIFT = 18 };
     uint32_t *start = arena_zalloc(a, (BINS + 1) * sizeof *start), bin;
-    struct ranked *r = arena_alloc(a, (c->n + 1) * sizeof *r);
     size_t i, from, to;
 
     for (i = 0; i < c->n; i++)
@@ -73,6 +72,21 @@ static void sort_lines(struct chooser *c, struct arena *a)
         to = i + 2 <= BINS ? start[i + 2] : c->n;
         if (!sorted(r + from, to - from))
             qsort(r + from, to - from, sizeof *r, by_rank);
+    }
+}
+
+/* All lines, best first; of equals the earlier. */
+static void sort_lines(struct chooser *c, struct arena *a)
+{
+    struct ranked *r = arena_alloc(a, (c->n + 1) * sizeof *r);
+    size_t i;
+
+    if (c->n > 4096) {
+        sort_many(c, r, a);
+    } else {
+        for (i = 0; i < c->n; i++)
+            r[i] = (struct ranked){ key_of(c->score[i]), (uint32_t)i };
+        qsort(r, c->n, sizeof *r, by_rank);
     }
     c->order = arena_alloc(a, (c->n + 1) * sizeof *c->order);
     for (i = 0; i < c->n; i++)
@@ -172,6 +186,36 @@ static void swap_headers(struct chooser *c, struct arena *a, size_t least)
     }
 }
 
+/* Is line i kept, and a neighbour of i with it? */
+static bool alone(const struct chooser *c, size_t i)
+{
+    return !(i && c->keep[i - 1]) && !(i + 1 < c->n && c->keep[i + 1]);
+}
+
+/* A line that stands alone costs two markers for what it says. The worst of
+ * them, up to a quarter of all, give their places to lines beside kept ones,
+ * the best first: the same number of lines in fewer pieces. */
+static void join_lines(struct chooser *c)
+{
+    size_t most = c->kept / 4, k, i, worst = c->n, w;
+
+    for (k = 0; k < c->n && most; k++) {
+        i = c->order[k];
+        if (c->keep[i] || alone(c, i) || c->t->lines[i].kind & K_BLANK)
+            continue;
+        for (; worst; worst--) {
+            w = c->order[worst - 1];
+            if (c->keep[w] && alone(c, w) && !(c->t->lines[w].kind & K_KEEP))
+                break;
+        }
+        if (worst <= c->kept / 2)
+            return;
+        drop(c, c->order[--worst]);
+        take(c, i);
+        most--;
+    }
+}
+
 /* Gaps that cost no more than the marker in their place. */
 static void fill_gaps(struct chooser *c, double most)
 {
@@ -260,8 +304,10 @@ static void within_budget(struct chooser *c, struct arena *a, float high, size_t
         take_firm(c, least);
         take_budget(c, high, budget * part);
         take_headers(c, a, budget * part * 1.2);
-        if (c->o->marker_cost)
+        if (c->o->marker_cost) {
+            join_lines(c);
             fill_gaps(c, most * part);
+        }
         is = real_cost(c);
         if (is <= most)
             return;
@@ -287,6 +333,7 @@ size_t select_lines(bool *keep, struct arena *a, const struct text *t, const str
     if (o->marker_cost) {
         /* somebody reads it as it is: worth 1 % of recall, not for raw lines */
         swap_headers(&c, a, least);
+        join_lines(&c);
         fill_gaps(&c, HUGE_VAL);
     }
     return c.kept;
