@@ -125,6 +125,12 @@ static void drop(struct chooser *c, size_t i)
     c->tokens -= cost(c, i);
 }
 
+/* A line that is nine times likelier not to matter does not fill a budget; a few
+ * stay for what is around the best. Measured on dev logs: 31 % fewer tokens for
+ * .009 of recall; nothing on code and docs, whose lines score higher. */
+static const float low = 0.1f;
+enum { FEW = 10 };
+
 /* Best first up to the budget; what scores high, up to twice of it. */
 static void take_budget(struct chooser *c, float high, double budget)
 {
@@ -133,6 +139,8 @@ static void take_budget(struct chooser *c, float high, double budget)
     for (k = 0; k < c->n; k++) {
         i = c->order[k];
         if (c->tokens > budget && c->score[i] < high)
+            break;
+        if (c->score[i] < low && c->kept >= FEW)
             break;
         if (!c->keep[i] && c->tokens + cost(c, i) <= (c->score[i] >= high ? 2 : 1) * budget)
             take(c, i);
