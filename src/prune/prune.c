@@ -108,7 +108,7 @@ static enum prune_why why_of(const struct line *l)
         return PRUNE_WHY_SIGNS;
     if (l->log & L_FRAME)
         return PRUNE_WHY_FRAMES;
-    if (l->log & L_OK)
+    if (l->log & L_OK && !(l->log & (L_SEV | L_SUMMARY)))
         return PRUNE_WHY_PASSED;
     if (l->log & L_DULL)
         return PRUNE_WHY_ROUTINE;

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "scan/log.h"
+
 struct chooser {
     bool *keep;
     const struct text *t;
@@ -23,9 +25,14 @@ struct chooser {
 
 /* ---- Order ---- */
 
+/* A number that is larger for a larger score. Most scores are small, so the
+ * bits of the float, which are finer there, spread them better than a product. */
 static uint32_t key_of(float score)
 {
-    return (uint32_t)(score * 4294967040.0f);
+    uint32_t bits;
+
+    memcpy(&bits, &score, sizeof bits);
+    return bits << 2; /* 1.0 is 0x3f800000 */
 }
 
 struct ranked {
@@ -174,11 +181,11 @@ static void take_headers(struct chooser *c, struct arena *a, double room)
 }
 
 /* The same where the number of lines is given: a header that three kept lines
- * stand under takes the place of the worst line, for one line in twenty. */
+ * stand under takes the place of the worst line, for one line in twenty and two more. */
 static void swap_headers(struct chooser *c, struct arena *a, size_t least)
 {
     uint32_t *count = under(c, a), worst = (uint32_t)least;
-    size_t i, most = c->kept / 20;
+    size_t i, most = c->kept / 20 + 2;
 
     for (i = 0; i < c->n && most; i++) {
         if (count[i] < 3 || c->keep[i])
@@ -200,12 +207,18 @@ static bool alone(const struct chooser *c, size_t i)
     return !(i && c->keep[i - 1]) && !(i + 1 < c->n && c->keep[i + 1]);
 }
 
+/* Failures, summaries and heads say something by themselves. */
+static bool is_firm(const struct line *l)
+{
+    return l->kind & K_KEEP || l->log & (L_STRONG | L_SUMMARY | L_ENTRY | L_TITLE);
+}
+
 /* A line that stands alone costs two markers for what it says. The worst of
- * them, up to a quarter of all, give their places to lines beside kept ones,
+ * them, up to three in ten of all, give their places to lines beside kept ones,
  * the best first: the same number of lines in fewer pieces. */
 static void join_lines(struct chooser *c)
 {
-    size_t most = c->kept / 4, k, i, worst = c->n, w;
+    size_t most = c->kept * 3 / 10, k, i, worst = c->n, w;
 
     for (k = 0; k < c->n && most; k++) {
         i = c->order[k];
@@ -213,7 +226,7 @@ static void join_lines(struct chooser *c)
             continue;
         for (; worst; worst--) {
             w = c->order[worst - 1];
-            if (c->keep[w] && alone(c, w) && !(c->t->lines[w].kind & K_KEEP))
+            if (c->keep[w] && alone(c, w) && !is_firm(&c->t->lines[w]))
                 break;
         }
         if (worst <= c->kept / 2)
@@ -311,11 +324,11 @@ static void within_budget(struct chooser *c, struct arena *a, float high, size_t
     for (tries = 0; tries < 8; tries++) {
         take_firm(c, least);
         take_budget(c, high, budget * part);
-        take_headers(c, a, budget * part * 1.2);
-        if (c->o->marker_cost) {
+        if (c->o->marker_cost)
             join_lines(c);
+        take_headers(c, a, budget * part * 1.2);
+        if (c->o->marker_cost)
             fill_gaps(c, most * part);
-        }
         is = real_cost(c);
         if (is <= most)
             return;
@@ -340,8 +353,8 @@ size_t select_lines(bool *keep, struct arena *a, const struct text *t, const str
     take_firm(&c, least);
     if (o->marker_cost) {
         /* somebody reads it as it is: worth 1 % of recall, not for raw lines */
-        swap_headers(&c, a, least);
         join_lines(&c);
+        swap_headers(&c, a, least);
         fill_gaps(&c, HUGE_VAL);
     }
     return c.kept;

@@ -206,6 +206,8 @@ void word_class(struct str w, uint8_t *kw, uint8_t *sev)
         return;
     memcpy(s, w.p, w.n);
     s[w.n] = '\0';
+    if (strpbrk(s, "0123456789"))
+        return;
     r = bsearch(s, KEYWORDS, sizeof KEYWORDS / sizeof *KEYWORDS, sizeof *KEYWORDS, by_word);
     if (r)
         *kw = r->what;

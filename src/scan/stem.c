@@ -241,8 +241,9 @@ uint32_t stem_of(const char *p, size_t n)
 
     if (n > STEM_MAX || n < 2)
         return stem_exact(p, n);
-    full = n <= 13 ? bsearch(&key, SHORT, sizeof SHORT / sizeof *SHORT, sizeof *SHORT, by_short)
-                   : NULL;
+    full = n <= 6 || (n <= 13 && p[0] == 'c')
+               ? bsearch(&key, SHORT, sizeof SHORT / sizeof *SHORT, sizeof *SHORT, by_short)
+               : NULL;
     if (full) {
         n = strlen(full[1]);
         memcpy(w, full[1], n);

@@ -54,6 +54,7 @@ static void pair(void)
 
     CHECK(sscanf(goal.data, "%7s %lf", source, &o.max_ratio) == 2);
     nl = strchr(goal.data, '\n');
+    o.marker_cost = 3;
     o.source = source[0] == 'c' ? PRUNE_CODE : source[0] == 'l' ? PRUNE_LOGS : PRUNE_DOCS;
     prune_text(&p, &a, buf_str(&in), str_of(nl ? nl + 1 : ""), &o);
     buf_init(&got, 1 << 22);
