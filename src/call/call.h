@@ -63,8 +63,8 @@ enum client_can {
     CLIENT_HAS_ROOTS = 8
 };
 
-/* A question to the client: roots/list, sampling/createMessage or
- * elicitation/create. */
+/* A question to the client: roots/list, sampling/createMessage,
+ * elicitation/create, or ping: is it there? */
 struct ask {
     const char *key; /* names it within the call */
     const char *method;

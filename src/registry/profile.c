@@ -8,10 +8,12 @@ static const char *const nothing[] = { NULL }; /* seed 001: lists that are there
 
 static const char focus_help[] =
     "Files, shell and search below one folder. Give context_focus_question when you want only "
-    "the part of a long output that answers a question. An answer that leaves lines out says "
-    "which, and how to get them.";
+    "the part of a long output that answers a question: lines come back numbered, ~33 stands for "
+    "33 left out. Whatever an answer leaves out, recover_text brings back by the id it names.";
 
-static const char pruner_help[] = "Prunes a text line by line to a goal.";
+static const char pruner_help[] =
+    "prune_text keeps the lines of a text that matter for goal_hint; recover_text brings back the "
+    "others by prune_id and line numbers.";
 
 const struct profile profile_table[] = {
     { "default", ANSWER_PLAIN, true, true, "pith", focus_help, focus_tools, .port = 7717 },

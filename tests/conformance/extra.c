@@ -106,6 +106,14 @@ static void run_ask_url(struct call *c)
     call_ask(c, a, 1, tell);
 }
 
+static void run_ping(struct call *c)
+{
+    struct ask *a = arena_zalloc(&c->a, sizeof *a);
+
+    *a = (struct ask){ .key = "there", .method = "ping" };
+    call_ask(c, a, 1, tell);
+}
+
 const struct tool extra_tools[] = {
     { .name = "test_levels",
       .text = "Logs one message of every level.",
@@ -125,5 +133,10 @@ const struct tool extra_tools[] = {
       .fields = no_fields,
       .asks = true,
       .run = run_ask_url },
+    { .name = "test_ping",
+      .text = "Asks the client whether it is there.",
+      .fields = no_fields,
+      .asks = true,
+      .run = run_ping },
     { 0 },
 };
