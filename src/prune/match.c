@@ -93,9 +93,9 @@ static float rarity(size_t n, size_t df)
 static void choose(struct match *m, struct finder *f)
 {
     const struct goal *g = f->g;
-    float best[MATCH_TERMS], w;
+    float best[MATCH_TERMS] = { 0 }, w;
     size_t i, k, n = m->t->count;
-    uint16_t which[MATCH_TERMS];
+    uint16_t which[MATCH_TERMS] = { 0 };
 
     m->count = 0;
     for (i = 0; i < g->count; i++) {

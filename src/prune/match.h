@@ -11,19 +11,12 @@
 enum { MATCH_TERMS = 64 };
 
 /* What the learned term weights are made from; the names are the training's. */
-/* clang-format 14 has no stable form for a list of this length. */
-// clang-format off
-#define TERM_INPUTS(X)                                                                             \
-    X(ONE)                                                                                         \
-    X(IDF)                                                                                         \
-    X(SHARE)                                                                                       \
-    X(COMMENTS)                                                                                    \
-    X(DEFS)                                                                                        \
-    X(HAND)                                                                                        \
-    X(HAND_IDF)                                                                                    \
-    X(COUNT) X(AT) X(TERMS) X(TITLE) X(EXACT) X(IDENT) X(QUOTED) X(FENCED) X(GENERIC) X(NUMBER)    \
-        X(GOAL_COUNT) X(LENGTH) X(TEXT_DF) X(GOAL_DF) X(RARE) X(SOLE) X(FAIL)
-// clang-format on
+/* clang-format off */
+#define TERM_INPUTS(X) \
+    X(ONE) X(IDF) X(SHARE) X(COMMENTS) X(DEFS) X(HAND) X(HAND_IDF) X(COUNT) X(AT) X(TERMS) \
+    X(TITLE) X(EXACT) X(IDENT) X(QUOTED) X(FENCED) X(GENERIC) X(NUMBER) X(GOAL_COUNT) X(LENGTH) \
+    X(TEXT_DF) X(GOAL_DF) X(RARE) X(SOLE) X(FAIL)
+/* clang-format on */
 
 enum term_input {
 #define X(name) T_##name,

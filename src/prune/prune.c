@@ -65,9 +65,6 @@ static float least_fit(enum text_part part)
     return part == PART_LOGS ? 0.1f : 0.08f;
 }
 
-/* Fewer lines than this have no ranks and windows to learn from. */
-enum { FEW_LINES = 8 };
-
 static float *score(struct prune *p, struct work *w, struct arena *a, enum text_part part,
                     const struct prune_opts *o, const struct late *late)
 {
@@ -84,9 +81,8 @@ static float *score(struct prune *p, struct work *w, struct arena *a, enum text_
     if (!f)
         return NULL;
     out = arena_alloc(a, (w->t.count + 1) * sizeof *out);
-    ok = o->scorer == PRUNE_HEURISTIC || w->t.count < FEW_LINES
-             ? score_heuristic(out, f, part, late)
-             : score_learned(out, f, part, late);
+    ok = o->scorer == PRUNE_HEURISTIC ? score_heuristic(out, f, part, late)
+                                      : score_learned(out, f, part, late);
     p->fit = features_fit(f);
     p->nothing = p->fit < least_fit(part) && !features_some(f) && !features_trouble_seen(f);
     return ok ? out : NULL;

@@ -193,7 +193,7 @@ static void swap_headers(struct chooser *c, struct arena *a, size_t least)
         while (worst && (!c->keep[c->order[worst - 1]] || count[c->order[worst - 1]] ||
                          c->t->lines[c->order[worst - 1]].kind & K_KEEP))
             worst--;
-        if (!worst || worst < least * 3 / 4)
+        if (worst <= least * 3 / 4)
             return;
         drop(c, c->order[--worst]);
         take(c, i);

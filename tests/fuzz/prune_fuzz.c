@@ -25,9 +25,16 @@ static bool gone(const struct prune *p, size_t line)
     return false;
 }
 
+static bool has(struct str s, const char *what)
+{
+    return memmem(s.p, s.n, what, strlen(what)) != NULL;
+}
+
 static void holds(const struct prune *p, const struct prune_opts *o, struct str text)
 {
     size_t i, last = 0, removed = 0;
+    bool inside = false;
+    struct str line;
 
     for (i = 0; i < p->gap_count; i++) {
         must(p->gaps[i].from > last + (last > 0) && p->gaps[i].to >= p->gaps[i].from);
@@ -42,10 +49,12 @@ static void holds(const struct prune *p, const struct prune_opts *o, struct str 
         must(p->score[i] >= 0 && p->score[i] <= 1);
     for (i = 0; i < p->lines; i++) {
         must(p->at[i] < p->at[i + 1]);
-        if (memmem(text.p + p->at[i], p->at[i + 1] - p->at[i], "\xe2\x9f\xa6NO_PRUNE_", 12))
-            if (memmem(text.p + p->at[i], p->at[i + 1] - p->at[i], "BEGIN\xe2\x9f\xa7", 8))
-                must(!memmem(text.p + p->at[i], 27, "\xe2\x9f\xa6NO_PRUNE_BEGIN\xe2\x9f\xa7", 20) ||
-                     p->at[i + 1] - p->at[i] < 20 || !gone(p, i + 1));
+        line = (struct str){ text.p + p->at[i], p->at[i + 1] - p->at[i] };
+        if (has(line, "\xe2\x9f\xa6NO_PRUNE_BEGIN\xe2\x9f\xa7"))
+            inside = true;
+        must(!inside || !gone(p, i + 1));
+        if (has(line, "\xe2\x9f\xa6NO_PRUNE_END\xe2\x9f\xa7"))
+            inside = false;
     }
 }
 

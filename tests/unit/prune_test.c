@@ -225,6 +225,18 @@ static void million(void)
     arena_done(&arena);
 }
 
+/* Seed 001's own example: of four lines that look the same the named one stays. */
+static void few_lines(void)
+{
+    struct prune p = prune(STR("L1\nL2\nL3\nL4"), "garder L1",
+                           (struct prune_opts){ .source = PRUNE_DOCS, .max_ratio = 0.75 });
+
+    CHECK(p.kept == 1 && is_kept(&p, 1));
+    p = prune(STR("a\n\nb\n"), "b", (struct prune_opts){ .max_ratio = 0.9, .marker_cost = 40 });
+    CHECK(p.lines == 3 && p.kept == 3);
+    arena_done(&arena);
+}
+
 static int asked;
 
 static bool third(void *arg)
@@ -292,6 +304,7 @@ int main(void)
     TEST("NO_PRUNE blocks stay whole with their directives", blocks_stay);
     TEST("empty, huge and binary texts prune without harm", odd_texts);
     TEST("a million lines are pruned", million);
+    TEST("of a few lines the one that was named stays", few_lines);
     TEST("too late at any step leaves the whole text", too_late);
     TEST("a budget is passed only by what scores high, and at most twice", budgets);
     TEST("a line's score is explained", explained);
