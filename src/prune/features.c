@@ -20,8 +20,7 @@ const char *const LINE_FEATURE_NAMES[F_COUNT] = {
 struct features *features_make(struct arena *a, const struct match *m, const struct late *late)
 {
     struct features *f = arena_zalloc(a, sizeof *f);
-    float **lines[] = { &f->s,    &f->s2,   &f->s6,   &f->line,      &f->near3,  &f->near10,
-                        &f->cov3, &f->cov8, &f->dist, &f->dist_best, &f->s_rank, &f->near_rank };
+    float **lines[] = { &f->s, &f->s2, &f->s6, &f->near3, &f->near10, &f->cov3, &f->cov8 };
     size_t i;
 
     f->m = m;
@@ -30,7 +29,8 @@ struct features *features_make(struct arena *a, const struct match *m, const str
         f->log[i] = log2f(1 + (float)i);
     for (i = 0; i < sizeof lines / sizeof *lines; i++)
         *lines[i] = arena_alloc(a, (f->n + 1) * sizeof(float)); /* all are written below */
-    f->exact = features_floats(a, f->n);
+    f->dist = arena_alloc(a, (f->n + 1) * sizeof *f->dist);
+    f->dist_best = arena_alloc(a, (f->n + 1) * sizeof *f->dist_best);
     f->chain = features_floats(a, f->n);
     if (is_late(late))
         return NULL;
@@ -156,24 +156,24 @@ static void matches(const struct features *f, size_t i, float *x)
     x[F_HITS] = lgn(f, (size_t)__builtin_popcountll(mask));
     x[F_S] = f->s[i] > 0 ? log2f(1 + f->s[i]) : 0;
     x[F_S_MAX] = share(f->s[i], f->top_s);
-    x[F_S_RANK] = f->s_rank[i];
+    x[F_S_RANK] = rank_of(&f->s_rank, f->s6[i]);
     x[F_S2] = share(f->s2[i], f->top_s2);
     x[F_S6] = share(f->s6[i], f->top_s6);
     x[F_COV3] = share(f->cov3[i], m->total);
     x[F_COV8] = share(f->cov8[i], m->total);
-    x[F_LINE] = f->line[i];
-    x[F_LINE_BEST] = f->line[i] - f->top_line;
+    x[F_LINE] = mask_sum(mask, m->w[ON_LINE]);
+    x[F_LINE_BEST] = x[F_LINE] - f->top_line;
     x[F_NEAR3] = f->near3[i];
     x[F_NEAR3_BEST] = f->near3[i] - f->top_near3;
     x[F_NEAR10] = f->near10[i];
     x[F_NEAR10_BEST] = f->near10[i] - f->top_near10;
-    x[F_NEAR10_RANK] = f->near_rank[i];
+    x[F_NEAR10_RANK] = rank_of(&f->near_rank, f->near10[i]);
     x[F_BLOCK] = f->block[k];
     x[F_BLOCK_BEST] = f->block[k] - f->top_block;
     x[F_BLOCK_COV] = share(f->block_cov[k], m->total);
     x[F_BLOCK_MAX] = share(f->block_max[k], f->top_block_max);
     x[F_BLOCK_SUM] = share(f->block_sum[k], f->top_block_sum);
-    x[F_BLOCK_RANK] = f->block_rank[k];
+    x[F_BLOCK_RANK] = rank_of(&f->block_rank, f->block_sum[k]);
     x[F_PARA] = share(f->para[p], f->top_para);
     x[F_PARA_MAX] = share(f->para_max[p], f->top_s);
     if (h != NO_LINE) {
@@ -183,12 +183,12 @@ static void matches(const struct features *f, size_t i, float *x)
         x[F_UP_HEAD] = up != NO_LINE ? share(f->s[up], f->top_s) : 0;
     }
     x[F_CHAIN] = share(f->chain[i], f->top_chain);
-    x[F_EXACT] = share(f->exact[i], f->top_exact);
+    x[F_EXACT] = share(mask_sum(mask & m->exact, m->hand), f->top_exact);
     x[F_QUOTED] = (mask & m->quoted) != 0;
     x[F_JOINED] = f->joined[i];
     x[F_MISS] = f->dist[i] > 25;
-    x[F_DIST] = lgn(f, (size_t)f->dist[i]);
-    x[F_DIST_BEST] = lgn(f, (size_t)f->dist_best[i]);
+    x[F_DIST] = lgn(f, f->dist[i]);
+    x[F_DIST_BEST] = lgn(f, f->dist_best[i]);
     if (l->kind & (K_DEF | K_TYPE) || l->log & L_DEF)
         x[F_NAMED] = named(m, i);
     x[F_DEF_HIT] = l->kind & (K_DEF | K_TYPE) ? x[F_S_MAX] : 0;

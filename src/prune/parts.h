@@ -3,20 +3,29 @@
 #pragma once
 #include "prune/features.h"
 
-enum { FEATURES_LOGS = 256 };
+enum { FEATURES_LOGS = 256, RANK_BINS = 512 };
+
+/* Which share of the values is less than one. */
+struct ranks {
+    float low, scale, share[RANK_BINS];
+};
+
+float rank_of(const struct ranks *r, float x);
 
 struct features {
     const struct match *m;
     size_t n;                 /* lines */
     float log[FEATURES_LOGS]; /* log2 of 1 + x */
     /* per line, by sums.c */
-    float *s, *s2, *s6;           /* weights by hand: on the line, decayed around it */
-    float *line, *near3, *near10; /* learned weights: on it, near it */
-    float *cov3, *cov8;           /* distinct terms around it */
-    float *exact, *chain, *dist, *dist_best, *s_rank, *near_rank;
+    float *s, *s2, *s6;         /* weights by hand: on the line, decayed around it */
+    float *near3, *near10;      /* learned weights near it */
+    float *cov3, *cov8;         /* distinct terms around it */
+    float *chain;               /* the lines it stands under */
+    uint16_t *dist, *dist_best; /* lines to the nearest hit, the nearest good one */
+    struct ranks s_rank, near_rank, block_rank;
     float top_s, top_s2, top_s6, top_line, top_near3, top_near10, top_exact, top_chain;
     /* per block, per paragraph */
-    float *block, *block_cov, *block_max, *block_sum, *block_rank, *block_strong;
+    float *block, *block_cov, *block_max, *block_sum, *block_strong;
     float *para, *para_max;
     float top_block, top_block_sum, top_block_max, top_para;
     /* per line, by shape.c */

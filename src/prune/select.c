@@ -11,13 +11,17 @@
 
 #include "scan/log.h"
 
+struct ranked {
+    uint32_t key, line;
+};
+
 struct chooser {
     bool *keep;
     const struct text *t;
     const struct blocks *b;
     const float *score;
     const struct prune_opts *o;
-    uint32_t *order; /* lines, best first */
+    struct ranked *order; /* lines, best first */
     size_t n, kept;
     double tokens; /* of kept lines */
     double scale;  /* from our estimate to the caller's count */
@@ -34,10 +38,6 @@ static uint32_t key_of(float score)
     memcpy(&bits, &score, sizeof bits);
     return bits << 2; /* 1.0 is 0x3f800000 */
 }
-
-struct ranked {
-    uint32_t key, line;
-};
 
 static int by_rank(const void *x, const void *y)
 {
@@ -95,9 +95,7 @@ static void sort_lines(struct chooser *c, struct arena *a)
             r[i] = (struct ranked){ key_of(c->score[i]), (uint32_t)i };
         qsort(r, c->n, sizeof *r, by_rank);
     }
-    c->order = arena_alloc(a, (c->n + 1) * sizeof *c->order);
-    for (i = 0; i < c->n; i++)
-        c->order[i] = r[i].line;
+    c->order = r;
 }
 
 /* ---- Taking ---- */
@@ -122,7 +120,7 @@ static void take_least(struct chooser *c, size_t least)
     size_t k;
 
     for (k = 0; k < c->n && c->kept < least; k++)
-        take(c, c->order[k]);
+        take(c, c->order[k].line);
 }
 
 static void drop(struct chooser *c, size_t i)
@@ -144,7 +142,7 @@ static void take_budget(struct chooser *c, float high, double budget)
     size_t k, i;
 
     for (k = 0; k < c->n; k++) {
-        i = c->order[k];
+        i = c->order[k].line;
         if (c->tokens > budget && c->score[i] < high)
             break;
         if (c->score[i] < low && c->kept >= FEW)
@@ -190,12 +188,12 @@ static void swap_headers(struct chooser *c, struct arena *a, size_t least)
     for (i = 0; i < c->n && most; i++) {
         if (count[i] < 3 || c->keep[i])
             continue;
-        while (worst && (!c->keep[c->order[worst - 1]] || count[c->order[worst - 1]] ||
-                         c->t->lines[c->order[worst - 1]].kind & K_KEEP))
+        while (worst && (!c->keep[c->order[worst - 1].line] || count[c->order[worst - 1].line] ||
+                         c->t->lines[c->order[worst - 1].line].kind & K_KEEP))
             worst--;
         if (worst <= least * 3 / 4)
             return;
-        drop(c, c->order[--worst]);
+        drop(c, c->order[--worst].line);
         take(c, i);
         most--;
     }
@@ -221,17 +219,17 @@ static void join_lines(struct chooser *c)
     size_t most = c->kept * 3 / 10, k, i, worst = c->n, w;
 
     for (k = 0; k < c->n && most; k++) {
-        i = c->order[k];
+        i = c->order[k].line;
         if (c->keep[i] || alone(c, i) || c->t->lines[i].kind & K_BLANK)
             continue;
         for (; worst; worst--) {
-            w = c->order[worst - 1];
+            w = c->order[worst - 1].line;
             if (c->keep[w] && alone(c, w) && !is_firm(&c->t->lines[w]))
                 break;
         }
         if (worst <= c->kept / 2)
             return;
-        drop(c, c->order[--worst]);
+        drop(c, c->order[--worst].line);
         take(c, i);
         most--;
     }

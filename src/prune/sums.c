@@ -1,12 +1,17 @@
 /* sums.c: how well lines, windows, blocks and headers match the goal.
  *
  * Windows of terms are ORs of bits, windows of sums decay by a factor per line,
- * ranks come from a histogram: everything is linear in the number of lines. */
+ * ranks come from a histogram: everything is linear in the number of lines. What
+ * is cheap to work out again for one line is not kept: on large texts memory is
+ * the cost. */
 #include "prune/parts.h"
 
 #include <math.h>
 
 #include "scan/log.h"
+
+/* No hit is farther away than this. */
+enum { FAR_LINES = 1000 };
 
 /* ---- Sums and windows ---- */
 
@@ -31,40 +36,33 @@ void decayed(float *out, const float *in, size_t n, float decay, int side)
     }
 }
 
-/* out[i] = OR of in[i - k … i + k], by runs of 2k + 1 read from both ends. */
-static void or_window(uint64_t *out, const uint64_t *in, uint64_t *scratch, size_t n, size_t k)
+/* The terms within k lines of line i. */
+static uint64_t within(const uint64_t *mask, size_t n, size_t i, size_t k)
 {
-    size_t w = 2 * k + 1, i, j;
-    uint64_t run = 0;
+    size_t j = i > k ? i - k : 0, end = i + k < n ? i + k + 1 : n;
+    uint64_t all = 0;
 
-    for (i = n; i--;) { /* from i to the end of its run */
-        run = i % w == w - 1 ? in[i] : run | in[i];
-        scratch[i] = run;
-    }
-    run = 0;
-    for (i = 0; i < n + k; i++) { /* from the start of the run to i */
-        run = i % w == 0 ? 0 : run;
-        if (i < n)
-            run |= in[i];
-        if (i >= k) {
-            j = i - k;
-            out[j] = j >= k ? run | scratch[j - k] : run;
-        }
-    }
+    for (; j < end; j++)
+        all |= mask[j];
+    return all;
 }
 
-static void mask_sums(float *out, const uint64_t *mask, size_t n, const float *w)
+/* What the terms within k lines weigh: by hand, and learned for what is near. */
+static void window_sums(float *hand, float *learned, const struct match *m, size_t n, size_t k)
 {
-    uint64_t last = 0;
-    float sum = 0;
+    uint64_t last = 0, mask;
+    float x = 0, y = 0;
     size_t i;
 
     for (i = 0; i < n; i++) {
-        if (mask[i] != last) {
-            last = mask[i];
-            sum = mask_sum(last, w);
+        mask = within(m->mask, n, i, k);
+        if (mask != last) {
+            last = mask;
+            x = mask_sum(mask, m->hand);
+            y = mask_sum(mask, m->w[NEAR]);
         }
-        out[i] = sum;
+        hand[i] = x;
+        learned[i] = y;
     }
 }
 
@@ -79,64 +77,70 @@ static float largest(const float *x, size_t n)
     return most;
 }
 
-/* The share of lines that have less, by a histogram. */
-static void ranks(float *out, const float *x, size_t n)
+static uint32_t bin_of(const struct ranks *r, float x)
 {
-    enum { BINS = 512 };
-    uint32_t bin[BINS] = { 0 }, below = 0, k;
-    float low = 0, high = 0, scale, share[BINS];
-    size_t i;
-
-    for (i = 0; i < n; i++) {
-        low = !i || x[i] < low ? x[i] : low;
-        high = !i || x[i] > high ? x[i] : high;
-    }
-    scale = high > low ? (BINS - 1) / (high - low) : 0;
-    for (i = 0; i < n; i++)
-        bin[(uint32_t)((x[i] - low) * scale)]++;
-    for (k = 0; k < BINS; k++) {
-        share[k] = n ? ((float)below + 0.5f * (float)bin[k]) / (float)n : 0;
-        below += bin[k];
-    }
-    for (i = 0; i < n; i++)
-        out[i] = share[(uint32_t)((x[i] - low) * scale)];
+    return (uint32_t)((x - r->low) * r->scale);
 }
 
-static void line_sums(struct features *f, struct arena *a)
+/* The share of values that are less, by a histogram. */
+static void ranks_make(struct ranks *r, const float *x, size_t n)
+{
+    uint32_t bin[RANK_BINS] = { 0 }, below = 0, k;
+    float high = 0;
+    size_t i;
+
+    r->low = 0;
+    for (i = 0; i < n; i++) {
+        r->low = !i || x[i] < r->low ? x[i] : r->low;
+        high = !i || x[i] > high ? x[i] : high;
+    }
+    r->scale = high > r->low ? (RANK_BINS - 1) / (high - r->low) : 0;
+    for (i = 0; i < n; i++)
+        bin[bin_of(r, x[i])]++;
+    for (k = 0; k < RANK_BINS; k++) {
+        r->share[k] = n ? ((float)below + 0.5f * (float)bin[k]) / (float)n : 0;
+        below += bin[k];
+    }
+}
+
+float rank_of(const struct ranks *r, float x)
+{
+    return r->share[bin_of(r, x)];
+}
+
+static void line_sums(struct features *f)
 {
     const struct match *m = f->m;
     size_t n = f->n, i;
-    uint64_t *near = arena_alloc(a, (n + 1) * sizeof *near);
-    uint64_t *scratch = arena_alloc(a, (n + 1) * sizeof *scratch);
-    float length;
+    float length, x;
 
-    mask_sums(f->s, m->mask, n, m->hand);
-    mask_sums(f->line, m->mask, n, m->w[ON_LINE]);
+    f->top_line = -HUGE_VALF;
     for (i = 0; i < n; i++) {
-        if (!f->s[i])
+        f->s[i] = 0;
+        if (!m->mask[i]) {
+            f->top_line = f->top_line > 0 ? f->top_line : 0;
             continue;
+        }
         length = (float)(m->t->lines[i + 1].words - m->t->lines[i].words);
-        f->s[i] *= 1.2f / (1 + 0.02f * length);
-        if (m->mask[i] & m->exact)
-            f->exact[i] = mask_sum(m->mask[i] & m->exact, m->hand);
+        f->s[i] = mask_sum(m->mask[i], m->hand) * (1.2f / (1 + 0.02f * length));
+        x = mask_sum(m->mask[i], m->w[ON_LINE]);
+        if (x > f->top_line)
+            f->top_line = x;
+        x = mask_sum(m->mask[i] & m->exact, m->hand);
+        if (x > f->top_exact)
+            f->top_exact = x;
     }
-    or_window(near, m->mask, scratch, n, 3);
-    mask_sums(f->near3, near, n, m->w[NEAR]);
-    mask_sums(f->cov3, near, n, m->hand);
-    or_window(near, m->mask, scratch, n, 8);
-    mask_sums(f->near10, near, n, m->w[NEAR]);
-    mask_sums(f->cov8, near, n, m->hand);
+    window_sums(f->cov3, f->near3, m, n, 3);
+    window_sums(f->cov8, f->near10, m, n, 8);
     decayed(f->s2, f->s, n, 0.5f, 0);
     decayed(f->s6, f->s, n, 0.8f, 0);
-    ranks(f->s_rank, f->s6, n);
-    ranks(f->near_rank, f->near10, n);
+    ranks_make(&f->s_rank, f->s6, n);
+    ranks_make(&f->near_rank, f->near10, n);
     f->top_s = largest(f->s, n);
     f->top_s2 = largest(f->s2, n);
     f->top_s6 = largest(f->s6, n);
-    f->top_line = largest(f->line, n);
     f->top_near3 = largest(f->near3, n);
     f->top_near10 = largest(f->near10, n);
-    f->top_exact = largest(f->exact, n);
 }
 
 /* ---- Blocks ---- */
@@ -152,7 +156,6 @@ static void block_sums(struct features *f, struct arena *a)
     f->block_cov = features_floats(a, b->count);
     f->block_max = features_floats(a, b->count);
     f->block_sum = features_floats(a, b->count);
-    f->block_rank = features_floats(a, b->count);
     f->block_strong = features_floats(a, b->count);
     f->para = features_floats(a, b->para_count);
     f->para_max = features_floats(a, b->para_count);
@@ -181,7 +184,7 @@ static void block_sums(struct features *f, struct arena *a)
     f->top_block_sum = largest(f->block_sum, b->count);
     f->top_block_max = largest(f->block_max, b->count);
     f->top_para = largest(f->para, b->para_count);
-    ranks(f->block_rank, f->block_sum, b->count);
+    ranks_make(&f->block_rank, f->block_sum, b->count);
 }
 
 static void header_sums(struct features *f)
@@ -201,27 +204,29 @@ static void header_sums(struct features *f)
 /* Lines to the nearest hit, and to the nearest of the best hits. */
 static void distances(struct features *f)
 {
-    float *to[2] = { f->dist, f->dist_best }, at[2] = { 0, f->top_s * 0.6f }, d;
+    uint16_t *to[2] = { f->dist, f->dist_best };
+    float at[2] = { 0, f->top_s * 0.6f };
+    uint32_t d;
     size_t i, k;
 
     for (k = 0; k < 2; k++) {
-        d = 1000;
+        d = FAR_LINES;
         for (i = 0; i < f->n; i++) {
-            d = f->s[i] > at[k] ? 0 : d + 1;
-            to[k][i] = d;
+            d = f->s[i] > at[k] ? 0 : d + (d < FAR_LINES);
+            to[k][i] = (uint16_t)d;
         }
-        d = 1000;
+        d = FAR_LINES;
         for (i = f->n; i--;) {
-            d = f->s[i] > at[k] ? 0 : d + 1;
+            d = f->s[i] > at[k] ? 0 : d + (d < FAR_LINES);
             if (d < to[k][i])
-                to[k][i] = d;
+                to[k][i] = (uint16_t)d;
         }
     }
 }
 
 void features_sums(struct features *f, struct arena *a)
 {
-    line_sums(f, a);
+    line_sums(f);
     block_sums(f, a);
     header_sums(f);
     distances(f);
