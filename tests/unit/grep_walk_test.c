@@ -171,6 +171,37 @@ static void show(const char *who, const struct grep *g, size_t i)
         printf("#   %s: nothing\n", who);
 }
 
+/* rg 14 lets the rules above a repository reach into it, and an anchored rule
+ * above the folder searched match deeper down; rg 13 and git do not. Where such
+ * an rg is, these two files are left out of the comparison. */
+static bool disputed(const struct match *m)
+{
+    return str_starts(m->path, "nested/") || str_is(m->path, "a/b/anchored");
+}
+
+static bool rg_disputes(void)
+{
+    static int major = -1;
+    FILE *f = major < 0 ? popen("rg --version", "r") : NULL;
+
+    if (f) {
+        if (fscanf(f, "ripgrep %d", &major) != 1)
+            major = 0;
+        pclose(f);
+    }
+    return major >= 14;
+}
+
+static void leave_out_disputed(struct grep *g)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->count; i++)
+        if (!disputed(&g->matches[i]))
+            g->matches[n++] = g->matches[i];
+    g->count = n;
+}
+
 /* Gives how many matches both found. */
 static size_t compare(const char *pattern, const char *path, bool folder, bool fixed, bool any_case)
 {
@@ -183,6 +214,10 @@ static size_t compare(const char *pattern, const char *path, bool folder, bool f
     walk(&own, path);
     ripgrep(&rg, path, folder);
     CHECK(own.err.code == ERR_NONE);
+    if (rg_disputes()) {
+        leave_out_disputed(&own);
+        leave_out_disputed(&rg);
+    }
     while (i < own.count && i < rg.count && same(&own.matches[i], &rg.matches[i]))
         i++;
     if (own.count != rg.count || i != own.count) {
@@ -231,11 +266,11 @@ static void any_case(void)
 static void parts(void)
 {
     CHECK(compare("foo", "a", true, false, false) > 0); /* rules of the folder above hold */
-    CHECK(compare("foo", "a/b", true, false, false) == 1);
+    CHECK(compare("foo", "a/b", true, false, false) == (rg_disputes() ? 0 : 1));
     CHECK(compare("foo", "build", true, false, false) == 1); /* ignored, but asked for */
     CHECK(compare("foo", ".dir", true, false, false) == 1);
-    CHECK(compare("foo", "nested", true, false, false) == 2);
-    CHECK(compare("foo", "nested/deep", true, false, false) == 1);
+    CHECK(compare("foo", "nested", true, false, false) == (rg_disputes() ? 0 : 2));
+    CHECK(compare("foo", "nested/deep", true, false, false) == (rg_disputes() ? 0 : 1));
     CHECK(compare("foo", "src", true, false, false) == 2);
 }
 

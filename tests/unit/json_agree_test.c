@@ -199,7 +199,9 @@ static bool json_c_takes(struct str text, struct json_object **o)
     struct json_tokener *t = json_tokener_new_ex(JSON_MAX_DEPTH + 2);
     bool ok;
 
-    json_tokener_set_flags(t, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+    /* the strict mode of json-c 0.18 takes any byte above 0x7f for a control character */
+    json_tokener_set_flags(t, (JSON_C_VERSION_NUM >> 8 == 18 ? 0 : JSON_TOKENER_STRICT) |
+                                  JSON_TOKENER_VALIDATE_UTF8);
     *o = json_tokener_parse_ex(t, text.p, (int)text.n + 1); /* with its NUL: the text ends here */
     ok = json_tokener_get_error(t) == json_tokener_success;
     json_tokener_free(t);

@@ -300,7 +300,7 @@ static void reading_pauses(void)
 
         if (n > 0)
             have += (size_t)n;
-        run_for(0);
+        run_for(1); /* newer libuvs run a timer of 0 before they look at descriptors */
         CHECK(stdio_pending(io) < 6 << 20);
     }
     CHECK(lines == 20);
