@@ -182,7 +182,7 @@ static bool disputed(const struct match *m)
 static bool rg_disputes(void)
 {
     static int major = -1;
-    FILE *f = major < 0 ? popen("rg --version", "r") : NULL;
+    FILE *f = major < 0 ? popen("rg --version 2>/dev/null", "r") : NULL;
 
     if (f) {
         if (fscanf(f, "ripgrep %d", &major) != 1)
