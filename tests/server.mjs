@@ -7,6 +7,7 @@
 // fuzz/rpc_mutate.mjs do.
 import { execFileSync, spawn } from 'node:child_process'
 import fs from 'node:fs'
+import http from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
 
@@ -36,6 +37,16 @@ export async function within(ms, promise) {
   const first = await Promise.race([promise, late])
   clearTimeout(timer) // or it would keep us running
   return first
+}
+
+// The same numbers for the same seed (mulberry32): random(1)(6) is from 0 to 5.
+export function random(seed) {
+  return (below) => {
+    seed = (seed + 0x6d2b79f5) | 0
+    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4294967296) * below)
+  }
 }
 
 // A temp folder with the parts a server needs; tools see only `root`.
@@ -152,6 +163,34 @@ export function startServer(kind, home, { flags = [], env = {}, exe = PITH, verb
   })
   server.exited.then((how) => (server.end = how))
   return server
+}
+
+// PITH, started by another program; an `exe` for startServer.
+export function behind(home, program) {
+  const exe = path.join(home.dir, 'bin', 'behind')
+  fs.writeFileSync(exe, `#!/bin/sh\nexec ${program} '${PITH}' "$@"\n`, { mode: 0o755 })
+  return exe
+}
+
+// A tool of /rpc. Gives { text, answer, error }: what came, even if its server
+// died meanwhile; the object that the answer carries; the error of JSON-RPC.
+export function callRpc(server, agent, name, args) {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } })
+  const headers = { 'Content-Type': 'application/json' }
+  const where = { host: '127.0.0.1', port: server.port, method: 'POST', path: '/rpc', headers, agent }
+  return new Promise((done) => {
+    let text = ''
+    const req = http.request(where, (res) => {
+      res.setEncoding('utf8').on('data', (t) => (text += t))
+      res.on('error', () => {}) // cut short: it closes, too
+      res.on('close', () => {
+        const { result, error } = res.complete ? JSON.parse(text) : {}
+        done({ text, error, answer: result && JSON.parse(result.content[0].text) })
+      })
+    })
+    req.on('error', () => done({ text }))
+    req.end(body)
+  })
 }
 
 // Wait for the ready line, the first that a server writes; sets .port.

@@ -13,7 +13,7 @@ import http from 'node:http'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SLOW, commands, killMarked, makeHome, removeHome, sanitizerReports } from '../server.mjs'
-import { startServer, stopped, until, waitReady } from '../server.mjs'
+import { random, startServer, stopped, until, waitReady } from '../server.mjs'
 import { parseTalk } from '../talk.mjs'
 
 const N = +(process.env.N || 10000)
@@ -21,16 +21,6 @@ const SEED = +(process.env.SEED || 1)
 const TALKS = path.join(path.dirname(fileURLToPath(import.meta.url)), '../talk')
 const WINDOW = 48 // requests under way at a time
 const FD_SLACK = 4
-
-// mulberry32
-function random(seed) {
-  return (below) => {
-    seed = (seed + 0x6d2b79f5) | 0
-    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4294967296) * below)
-  }
-}
 
 // Every message that a transcript sends and that is small.
 function messages() {
