@@ -16,7 +16,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startPruner } from './pruner_server.mjs'
-import { PITH, SAN, SLOW, commands, killMarked, leftBehind, makeHome, removeHome, tokens } from './server.mjs'
+import { PITH, SAN, SLOW, behind, commands, killMarked, leftBehind, makeHome, removeHome, tokens } from './server.mjs'
 import { sanitizerReports, serverEnv, sleep, startServer, stopped, until, waitReady, within } from './server.mjs'
 
 const HERE = path.dirname(fileURLToPath(import.meta.url))
@@ -476,6 +476,24 @@ const actions = {
     const exe = path.join(run.home.dir, 'bin', rest)
     fs.symlinkSync(PITH, exe)
     run.exe = { exe, verb: '' }
+  },
+  // File modes hold for the program, even where root runs the tests.
+  bounded: (run) => {
+    const drop = process.getuid() === 0 ? 'setpriv --bounding-set=-dac_override' : ''
+    run.exe = { exe: behind(run.home, drop) }
+  },
+  // `poke FILE AT "bytes"`: these bytes there, in a file that exists.
+  poke: (run, { rest }) => {
+    const [, name, at, text] = /^(\S+) (\d+) (".*")$/.exec(rest)
+    const fd = fs.openSync(run.inRoot(name), 'r+')
+    fs.writeSync(fd, bytes(text), 0, undefined, +at)
+    fs.closeSync(fd)
+  },
+  // As on a full disk: no file of the server may grow, until `disk free`. Only
+  // SQLite's -shm, which reading needs, may be made: it has 32 KB.
+  disk: (run, { rest }) => {
+    const most = { full: '32768:', free: 'unlimited:' }[rest] // the soft limit
+    execFileSync('prlimit', ['--pid', run.server.pid, `--fsize=${most}`])
   },
   // pith-conformance: tools that ask, log, report progress, let go, change lists.
   conformance: (run) => void (run.exe = { exe: path.join(path.dirname(PITH), 'pith-conformance'), profile: 'talk' }),

@@ -83,6 +83,7 @@ struct store {
     atomic_bool hurry; /* stop now, whatever is left */
     struct db *db;     /* the thread's from here on; NULL: not open */
     struct gate opening, putting;
+    struct err unkept; /* why the last texts could not be kept; NONE: they were */
 };
 
 /* Lists. */
@@ -230,11 +231,16 @@ static void put_group(struct store *s, struct store_op *group)
         else if (prepare(s, op, &texts[n]))
             ops[n++] = op;
     }
+    if (!ok)
+        s->unkept = e;
     if (n == 0)
         return;
     ok = db_put(s->db, texts, n, s->now_ms(), &e);
-    if (!ok)
+    s->unkept.code = ERR_NONE;
+    if (!ok) {
         gate_shut_for(&s->putting, &e);
+        s->unkept = e;
+    }
     for (size_t i = 0; i < n; i++) {
         if (!ok)
             ops[i]->err = e;
@@ -250,6 +256,9 @@ static void get_one(struct store *s, struct store_op *op)
         db_missing(op->id, &op->err);
     else if (open_db(s, &op->err))
         db_get(s->db, op->principal, op->id, s->now_ms(), &op->out, &op->err);
+    /* An id may be given out although its text is not kept: then say why. */
+    if (op->err.code == ERR_MISSING && s->unkept.code)
+        op->err = s->unkept;
 }
 
 static void serve(struct store *s, struct store_op *group)

@@ -58,7 +58,8 @@ struct store_op *store_put(struct store *s, enum store_kind kind, const char *pr
                            struct str text, uint64_t ttl_ms, store_put_fn *done, void *arg);
 
 /* text lives until the callback returns. e: MISSING (unknown, expired, evicted
- * or another's: one message for all), or IO (the store cannot be read). */
+ * or another's: one message for all), or IO (the store cannot be read, or what
+ * is missing may be what it could not keep: the last put failed). */
 typedef void store_get_fn(void *arg, struct str text, const struct err *e);
 struct store_op *store_get(struct store *s, const char *principal, const char *id,
                            store_get_fn *done, void *arg);

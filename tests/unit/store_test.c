@@ -544,8 +544,10 @@ static void disk_full_child(void)
     CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
     CHECK(!put("me", noise(bytes, sizeof bytes, 1), HOUR) && last.code == ERR_IO);
     CHECK(has("me", STR("first")));
+    CHECK(!has("me", (struct str){ bytes, sizeof bytes }) && last.code == ERR_IO);
     nap(1050);
     CHECK(put("me", STR("second"), HOUR) && has("me", STR("second")));
+    CHECK(!has("me", (struct str){ bytes, sizeof bytes }) && last.code == ERR_MISSING);
     end();
 }
 
