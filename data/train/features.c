@@ -11,9 +11,12 @@
  *           lines in it
  *   lines   a row per wanted line: its features and its tokens
  *   scores  a row per line: learned score, heuristic score
- *   kept    the fit (negative: nothing answers), then a row per kept line; the first wanted "line"
- * is the ratio * 1e6, the second the budget, the third what a marker costs A development tool:
- * data/train/train.py is its only reader. */
+ *   kept    the fit (negative: nothing answers), then a row per kept line; the
+ *           first wanted "line" is the ratio * 1e6, the second the budget, the
+ *           third what a marker costs
+ *   sent    a row for the same: tokens of the kept lines, and of what a reader
+ *           gets, with their numbers and "~33" for gaps
+ * A development tool: data/train/train.py is its only reader. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,6 +24,7 @@
 #include "prune/weights.h"
 #include "prune/prune.h"
 #include "scan/log.h"
+#include "tokens/tokens.h"
 
 struct item {
     uint32_t head[5];
@@ -161,17 +165,24 @@ static void scores(const struct all *w, const struct item *it, const struct late
     }
 }
 
-static void kept(const struct item *it)
+static struct prune prune(const struct item *it)
 {
     static const enum prune_source SOURCES[] = { PRUNE_CODE, PRUNE_LOGS, PRUNE_DOCS };
     struct prune_opts o = { .source = SOURCES[it->head[0]], .max_ratio = it->want[0] / 1e6 };
     struct prune p;
-    uint32_t count, i, g = 0;
 
     o.budget = it->head[4] > 1 ? it->want[1] : 0;
     o.marker_cost = it->head[4] > 2 ? it->want[2] : 0;
+    o.tokens = tokens_count;
     prune_text(&p, &arena, it->text, it->goal, &o);
-    count = (uint32_t)p.kept + 1;
+    return p;
+}
+
+static void kept(const struct item *it)
+{
+    struct prune p = prune(it);
+    uint32_t count = (uint32_t)p.kept + 1, i, g = 0;
+
     put(&count, 1);
     p.fit = p.nothing ? -p.fit - 1e-6f : p.fit;
     put(&p.fit, 1);
@@ -183,6 +194,33 @@ static void kept(const struct item *it)
     }
 }
 
+static void sent(const struct item *it)
+{
+    struct prune p = prune(it);
+    struct buf bare, full;
+    uint32_t out[3] = { 1 };
+    size_t i, g = 0, n;
+
+    buf_init(&bare, it->text.n + 16);
+    buf_init(&full, it->text.n + 32 * p.lines + 64);
+    for (i = 1; i <= p.lines; i++) {
+        if (g < p.gap_count && p.gaps[g].from == i) {
+            buf_addf(&full, "~%zu\n", p.gaps[g].to - i + 1);
+            i = p.gaps[g++].to;
+            continue;
+        }
+        n = p.at[i] - p.at[i - 1];
+        buf_add(&bare, it->text.p + p.at[i - 1], n);
+        buf_addf(&full, "%zu\t", i);
+        buf_add(&full, it->text.p + p.at[i - 1], n);
+    }
+    out[1] = (uint32_t)tokens_count(buf_str(&bare));
+    out[2] = (uint32_t)tokens_count(buf_str(&full));
+    put(out, 3);
+    buf_done(&bare);
+    buf_done(&full);
+}
+
 int main(int argc, char **argv)
 {
     struct late late = { 0 };
@@ -191,15 +229,15 @@ int main(int argc, char **argv)
     size_t i;
 
     if (argc != 2)
-        return fprintf(stderr, "usage: features names|stems|terms|lines|scores|kept\n"), 2;
+        return fprintf(stderr, "usage: features names|stems|terms|lines|scores|kept|sent\n"), 2;
     if (strcmp(argv[1], "names") == 0) {
         for (i = 0; i < F_COUNT; i++)
             puts(LINE_FEATURE_NAMES[i]);
         return 0;
     }
     while (item_read(&it)) {
-        if (strcmp(argv[1], "kept") == 0) {
-            kept(&it);
+        if (strcmp(argv[1], "kept") == 0 || strcmp(argv[1], "sent") == 0) {
+            argv[1][0] == 'k' ? kept(&it) : sent(&it);
             fflush(stdout);
             arena_done(&arena);
             continue;

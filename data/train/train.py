@@ -4,15 +4,15 @@
 `make train` builds $B/features and runs this: the stems of the training texts
 become data/prune_background.h; then, with the features that the program itself
 computes, logistic models per part (code, logs, docs) of what a goal's term
-tells (TERM_WEIGHTS) and of what a line is worth (LINE_WEIGHTS) become
-data/prune_weights.h. Chosen on valid.jsonl.gz; dev.jsonl.gz is only measured
+tells (TERM_WEIGHTS) and of what a line is worth (LINE_WEIGHTS), and small trees
+that see what a sum cannot (LINE_TREES), become data/prune_weights.h. Chosen on valid.jsonl.gz; dev.jsonl.gz is only measured
 (--dev), never learned from.
 
 A line's score is a density: in each item the gold lines share a weight of 1,
 the others share a weight of 1 in proportion to their tokens. docs/PRUNING.md
 says what that brought.
 """
-import argparse, collections, gzip, json, math, os, random, re, struct, subprocess, sys, zlib
+import argparse, collections, gzip, json, math, multiprocessing, os, random, re, struct, subprocess, sys, zlib
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
@@ -24,6 +24,8 @@ PARTS = ['code', 'logs', 'docs']
 REACHES = 3
 NEGATIVES = 100
 SLOTS = 1 << 15
+TREES, ASKS, STEPS, ONE = 150, 4, 32, 8192  # src/prune/weights.h, src/prune/trees.h
+TREE_SHARE = .6  # the rest is the logistic model's
 # Issues are few and hard; CI logs are what people paste, the other kinds only have to be known.
 WORTH = { 'issue': 3, 'gen_ci': 2.5, 'gen_q': 1.5, 'gen_git': .6, 'gen_diff': .6, 'gen_list': .7 }
 TOKEN = re.compile(r'[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d{1,3}|[^\w\s]|_+|[^\x00-\x7f]')
@@ -138,6 +140,10 @@ def write_weights(names, terms, lines, note):
             w = lines[part]
             f.write('{ %.6gf,\n{' % (w['bias'] + 1e-9))
             f.write('},\n{'.join(numbers(w[k]) for k in ('mean', 'scale', 'weight')) + '} },\n')
+        f.write('};\nconst struct line_tree LINE_TREES[PART_COUNT][TREES] = {\n')
+        for part in range(3):
+            rows = ('{{%s},{%s},{%s}}' % tuple(','.join(map(str, v)) for v in tree) for tree in lines[part]['trees'])
+            f.write('{' + ',\n'.join(rows) + '},\n')
         f.write('};\n')
 
 
@@ -145,7 +151,8 @@ def write_nothing():
     """Weights for a build that only has to tell features, whatever they are now."""
     with open(os.path.join(ROOT, 'data', 'prune_weights.h'), 'w') as f:
         f.write('const float TERM_WEIGHTS[PART_COUNT][REACHES][T_COUNT_] = { 0 };\n'
-                'const struct line_weights LINE_WEIGHTS[PART_COUNT] = { 0 };\n')
+                'const struct line_weights LINE_WEIGHTS[PART_COUNT] = { 0 };\n'
+                'const struct line_tree LINE_TREES[PART_COUNT][TREES] = { 0 };\n')
 
 
 def logistic(x, y, w, c):
@@ -197,14 +204,53 @@ def line_data(items, width):
     return np.concatenate(x), np.concatenate(y), np.concatenate(w)
 
 
+def boost(z, y, w, rate=.1, damp=2., part=.5):
+    """Trees that ask all lines the same questions, each fitted to what those before
+    it leave; each sees half of the lines and half of the features."""
+    rnd = np.random.default_rng(7)
+    bins = np.ascontiguousarray(((np.clip(np.rint(z * STEPS), -128, 127) + 128).astype(np.int64) >> 2).T)
+    w, score, trees = w / w.mean(), np.zeros(len(y)), []
+
+    def sums(leaf, values, leaves, width):
+        return np.bincount(leaf, values, leaves * width).reshape(leaves, width)
+
+    for _ in range(TREES):
+        p = 1 / (1 + np.exp(-score))
+        rows, features = np.flatnonzero(rnd.random(len(y)) < part), np.flatnonzero(rnd.random(len(bins)) < part)
+        slope, bend = (w * (y - p))[rows], (w * p * (1 - p))[rows]
+        seen, leaf, asks = bins[:, rows], np.zeros(len(rows), np.int64), []
+        for depth in range(ASKS):
+            best = (-1., 0, 0)
+            for f in features:
+                key = leaf * 64 + seen[f]
+                g, h = sums(key, slope, 1 << depth, 64).cumsum(1), sums(key, bend, 1 << depth, 64).cumsum(1)
+                left, right = (g[:, :-1], h[:, :-1]), (g[:, -1:] - g[:, :-1], h[:, -1:] - h[:, :-1])
+                gain = sum((a * a / (b + damp)).sum(0) for a, b in (left, right))
+                if gain.max() > best[0]:
+                    best = (gain.max(), f, gain.argmax())
+            asks.append(best[1:])
+            leaf |= (seen[best[1]] > best[2]).astype(np.int64) << depth
+        g, h = sums(leaf, slope, 1, 1 << ASKS)[0], sums(leaf, bend, 1, 1 << ASKS)[0]
+        value = np.rint(rate * g / (h + damp) * TREE_SHARE * ONE)
+        score += value[sum((bins[f] > j).astype(np.int64) << k for k, (f, j) in enumerate(asks))] / (TREE_SHARE * ONE)
+        trees.append(([int(f) for f, _ in asks], [int(j) * 4 + 3 - 128 for _, j in asks], value.astype(int).tolist()))
+    return trees
+
+
 def fit_lines(items, names, c):
     x, y, w = line_data(items, len(names))
     mean, sd = np.average(x, 0, w), x.std(0)
     scale = np.where(sd > 1e-6, 1 / np.maximum(sd, 1e-6), 0)
-    z = np.clip((x - mean) * scale, -4, 4).astype(np.float32)
+    # As the program will have them: cut, and rounded as they are written.
+    z = np.clip((x - mean.astype(np.float32)) * scale.astype(np.float32), -4, 4).astype(np.float32)
     coef, bias = logistic(z, y, w * len(items) / w.sum() * 100, c)
     coef = np.where(scale > 0, coef, 0)
-    return dict(mean=mean, scale=scale, weight=coef, bias=bias)
+    return dict(mean=mean, scale=scale, weight=coef * (1 - TREE_SHARE), bias=bias * (1 - TREE_SHARE),
+                trees=boost(z, y, w))
+
+
+def fit_part(job):
+    return fit_lines(*job)
 
 
 # ---- Measure ----------------------------------------------------------------
@@ -257,6 +303,14 @@ def measure(items, what, column, by_kind=False):
     print('  %-24s %-28s AUC %.3f R@10 %.3f R@20 %.3f' % (what, 'overall', *np.mean(parts, axis=0)), flush=True)
 
 
+def measure_sent(items, what, ratio=.9, marker=3):
+    """What a reader gets, as multiple of the kept lines' tokens."""
+    sums = collections.defaultdict(lambda: np.zeros(2))
+    for item, r in zip(items, rows('sent', items, 2, [[int(ratio * 1e6), 0, marker]] * len(items), '<u4')):
+        sums[item['source_type']] += r[0]
+    print('  %-24s %s' % (what + ' sent/kept', '  '.join('%s %.3f' % (p, s[1] / s[0]) for p, s in sorted(sums.items()))))
+
+
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument('--dev', action='store_true', help='measure on dev too')
@@ -270,7 +324,8 @@ def main():
     names = subprocess.run([os.path.join(ROOT, B, 'features'), 'names'], stdout=subprocess.PIPE,
                            text=True, check=True).stdout.split()
     valid = load('valid.jsonl.gz')
-    zero = dict(mean=[0.] * len(names), scale=[0.] * len(names), weight=[0.] * len(names), bias=0.)
+    zero = dict(mean=[0.] * len(names), scale=[0.] * len(names), weight=[0.] * len(names), bias=0.,
+                trees=[([0] * ASKS, [0] * ASKS, [0] * (1 << ASKS))] * TREES)
     state = os.path.join(ROOT, B, 'terms.json')
     if a.only != 'measure':
         items = load('train.jsonl.gz')
@@ -291,7 +346,9 @@ def main():
             write_weights(names, terms, [zero] * 3, note)
             make()
         terms = json.load(open(state))
-        fitted = [fit_lines([i for i in items if i['source_type'] == part], names, a.c) for part in PARTS]
+        with multiprocessing.Pool(2) as pool:  # sklearn and numpy take one core each here
+            fitted = pool.map(fit_part, [([i for i in items if i['source_type'] == part], names, a.c)
+                                         for part in PARTS], chunksize=1)
         write_weights(names, terms, fitted, note)
         make()
         measure(held, 'held-out logs', 0, True)
@@ -301,6 +358,7 @@ def main():
         dev = load('dev.jsonl.gz')
         measure(dev, 'dev learned', 0, a.by_kind)
         measure(dev, 'dev heuristic', 1)
+        measure_sent(dev, 'dev')
 
 
 if __name__ == '__main__':

@@ -126,6 +126,24 @@ static float is_asked(const struct match *m, uint32_t id)
     return 0;
 }
 
+/* Is a name that the goal asks for right in front of the line's first "("? */
+static bool is_called(const struct match *m, size_t i)
+{
+    struct str s = line_str(m->t, i), name;
+    const char *p = memchr(s.p, '(', s.n < 400 ? s.n : 400);
+    uint64_t mask = m->mask[i] & (m->exact | m->sought);
+
+    if (!p)
+        return false;
+    name = (struct str){ p, 0 };
+    while (name.p > s.p && is_word_byte((unsigned char)name.p[-1]))
+        name.p--, name.n++;
+    for (; mask; mask &= mask - 1)
+        if (str_eq(name, m->term[__builtin_ctzll(mask)]->word))
+            return true;
+    return false;
+}
+
 /* Is what a line defines what the goal asks for? The name stands behind "def",
  * or is the first that was asked for where there is no such word. */
 static float named(const struct match *m, size_t i)
@@ -139,9 +157,11 @@ static float named(const struct match *m, size_t i)
         if (w->kw == KW_DEF || (w->kw == KW_TYPE && w->len > 3))
             return is_asked(m, t->places[k + 1]);
     }
+    if (m->mask[i] & (m->exact | m->sought) && is_called(m, i))
+        return 1;
     for (k = t->lines[i].words; k < end && k < most; k++)
         if (m->word[t->places[k]] & m->exact)
-            return 0.7f;
+            return 0.3f;
     return 0;
 }
 

@@ -45,7 +45,7 @@ enum line_feature {
     LINE_FEATURES(X)
 #undef X
         F_COUNT,
-    F_ROOM = (F_COUNT + 3) / 4 * 4 /* what fits whole vectors */
+    F_ROOM = (F_COUNT + 15) / 16 * 16 /* what fits whole vectors, of floats and of bytes */
 };
 
 extern const char *const LINE_FEATURE_NAMES[F_COUNT];

@@ -105,10 +105,10 @@ static const char *const TRAILERS[] = {
 struct place {
     float weight;
     bool title, fenced, quoted;
-    bool last_word; /* the term before stands right before */
-    uint32_t last;
     char last_text[STEM_MAX];
     size_t last_n;
+    int before;   /* the last term that can be a name, or -1 */
+    bool wanting; /* "definition of", "which file implements": the next one is the name */
 };
 
 static int by_text(const void *key, const void *row)
@@ -182,6 +182,34 @@ static void add(struct goal *g, uint32_t hash, struct str w, const struct place 
     t->number |= w.n && w.p[0] >= '0' && w.p[0] <= '9';
 }
 
+static bool asks_definition(const char *w)
+{
+    return strncmp(w, "defin", 5) == 0 || strncmp(w, "declar", 6) == 0 ||
+           strncmp(w, "implement", 9) == 0;
+}
+
+/* The name that a question for a definition is about stands right before or
+ * behind the word that asks: "is X defined", "the definition of function X". It
+ * is no generic word then, whatever it is elsewhere. */
+static void seek(struct goal *g, struct place *pl, const char *w, int term)
+{
+    static const char *const NOUNS[] = { "class",    "constant", "enum",  "field",   "file",
+                                         "function", "line",     "macro", "method",  "module",
+                                         "struct",   "symbol",   "type",  "variable" };
+
+    if (asks_definition(w)) {
+        if (pl->before >= 0)
+            g->terms[pl->before].sought = true;
+        pl->wanting = pl->before < 0;
+        pl->before = -1;
+    } else if (term >= 0 && !HAS(NOUNS, w)) {
+        if (pl->wanting)
+            g->terms[term].sought = true;
+        pl->wanting = false;
+        pl->before = term;
+    }
+}
+
 static void intent(struct goal *g, const char *w)
 {
     static const char *const FAIL[] = {
@@ -193,8 +221,7 @@ static void intent(struct goal *g, const char *w)
 
     if (HAS(FAIL, w))
         g->intents |= INTENT_FAIL;
-    if (strncmp(w, "defin", 5) == 0 || strncmp(w, "declar", 6) == 0 ||
-        strncmp(w, "implemented", 11) == 0)
+    if (asks_definition(w))
         g->intents |= INTENT_DEF;
     if (strncmp(w, "warn", 4) == 0 || strncmp(w, "deprecat", 8) == 0)
         g->intents |= INTENT_WARN;
@@ -223,6 +250,7 @@ static void word(struct goal *g, struct place *pl, struct str w)
     char small[STEM_MAX + 1];
     float weight = pl->weight;
     bool generic, ident;
+    struct goal_term *t;
 
     for (i = 0; i < w.n && i < STEM_MAX; i++) {
         small[i] = lower(w.p[i]);
@@ -252,12 +280,11 @@ static void word(struct goal *g, struct place *pl, struct str w)
         add(g, joined, w, pl, weight, true, true);
     for (i = 0; i < n; i++)
         add(g, stems[i], w, pl, n > 1 ? weight * 0.8f : weight, ident, false);
-    if (generic && n == 1) {
-        struct goal_term *t = term(g, stems[0], false);
-
-        if (t)
-            t->generic = true;
-    }
+    t = n > 1 ? term(g, joined, true) : n ? term(g, stems[0], false) : NULL;
+    if (t && generic && n == 1)
+        t->generic = true;
+    if (pl->title)
+        seek(g, pl, small, t ? (int)(t - g->terms) : -1);
 }
 
 /* ---- Lines ---- */
@@ -267,6 +294,11 @@ static bool is_option(struct str s, size_t i)
     return s.p[i] == '-' && i + 1 < s.n && is_word_byte((unsigned char)s.p[i + 1]) &&
            (i + 2 == s.n || !is_word_byte((unsigned char)s.p[i + 2])) &&
            (!i || strchr(" \t[(,|'\"`", s.p[i - 1]));
+}
+
+static bool ends_sentence(struct str s, size_t i)
+{
+    return strchr(";?!", s.p[i]) || (s.p[i] == '.' && i + 1 < s.n && s.p[i + 1] == ' ');
 }
 
 static void read_words(struct goal *g, struct place *pl, struct str s)
@@ -291,6 +323,8 @@ static void read_words(struct goal *g, struct place *pl, struct str s)
         if (!is_word_byte((unsigned char)s.p[i]) && !is_option(s, i)) {
             if (s.p[i] != ' ' && s.p[i] != '-')
                 pl->last_n = 0;
+            if (ends_sentence(s, i))
+                pl->before = -1;
             i++;
             continue;
         }
@@ -305,7 +339,7 @@ static void read_words(struct goal *g, struct place *pl, struct str s)
 void goal_read(struct goal *g, struct str text)
 {
     struct place pl = { 0 };
-    size_t at = 0, lines = 0, n;
+    size_t at = 0, lines = 0, n, i;
     bool title = false, comment = false;
     const char *nl;
     struct str s, t;
@@ -335,6 +369,8 @@ void goal_read(struct goal *g, struct str text)
             continue;
         lines++;
         pl.title = !title;
+        pl.before = -1;
+        pl.wanting = false;
         pl.weight = !title ? 1 : lines < 6 ? 0.55f : lines < 20 ? 0.3f : 0.2f;
         if (pl.fenced)
             pl.weight *= 0.6f;
@@ -343,4 +379,9 @@ void goal_read(struct goal *g, struct str text)
         title = true;
         read_words(g, &pl, s);
     }
+    for (i = 0; i < g->count; i++)
+        if (g->terms[i].sought) {
+            g->terms[i].generic = false;
+            g->terms[i].weight = g->terms[i].weight > 1 ? g->terms[i].weight : 1;
+        }
 }

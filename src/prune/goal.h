@@ -29,6 +29,7 @@ struct goal_term {
     bool fenced;
     bool generic;
     bool number;
+    bool sought;     /* what a question for a definition names: "where is X defined" */
     struct str word; /* as written, in the goal */
 };
 

@@ -124,6 +124,8 @@ static void choose(struct match *m, struct finder *f)
             m->exact |= 1ull << k;
         if (g->terms[i].quoted)
             m->quoted |= 1ull << k;
+        if (g->terms[i].sought)
+            m->sought |= 1ull << k;
     }
 }
 

@@ -44,7 +44,7 @@ struct match {
     float header[MATCH_TERMS];        /* … that are headers */
     float total;                      /* of hand */
     uint32_t goal_df[GOAL_TERMS];     /* per term of the goal, lines that hold it */
-    uint64_t exact, quoted;           /* terms that are whole identifiers, that were quoted */
+    uint64_t exact, quoted, sought;   /* terms that are whole identifiers, quoted, sought */
     uint64_t *mask;                   /* per line */
     uint64_t *block;                  /* per block, the terms in it */
     uint64_t *word;                   /* per word, the terms it is */

@@ -1,8 +1,8 @@
 /* score.c: the learned scorer and the one made by hand.
  *
- * Learned: a logistic model per part, trained so that its output is a density
- * (gain per token). Features are standardised and cut at four deviations, so
- * that one odd number cannot decide.
+ * Learned: a logistic model per part and small trees, trained so that their
+ * output is a density (gain per token). Features are standardised and cut at
+ * four deviations, so that one odd number cannot decide.
  * By hand: a dozen of the same features with weights that a person would give;
  * kept to show what learning brings. */
 #include "prune/score.h"
@@ -12,7 +12,7 @@
 #include <emmintrin.h>
 #endif
 
-#include "prune/weights.h"
+#include "prune/trees.h"
 
 enum { ASK_LINES = 2048 };
 
@@ -28,19 +28,26 @@ static float squash(float z)
     return z == z ? 1 / (1 + expf(-z)) : 0;
 }
 
-/* The sum of weights times features, cut at four deviations. */
-static float weighed(const struct line_weights *w, const float *x)
+/* The sum of weights times features, cut at four deviations; the features as
+ * steps for the trees. */
+static float weighed(int8_t *step, const struct line_weights *w, const float *x)
 {
 #ifdef __SSE2__
     __m128 all = _mm_setzero_ps(), y;
+    __m128i s[4];
     float part[4];
-    size_t k;
+    size_t k, j;
 
-    for (k = 0; k < F_ROOM; k += 4) {
-        y = _mm_sub_ps(_mm_loadu_ps(x + k), _mm_loadu_ps(w->mean + k));
-        y = _mm_mul_ps(y, _mm_loadu_ps(w->scale + k));
-        y = _mm_max_ps(_mm_min_ps(y, _mm_set1_ps(4)), _mm_set1_ps(-4));
-        all = _mm_add_ps(all, _mm_mul_ps(y, _mm_loadu_ps(w->weight + k)));
+    for (k = 0; k < F_ROOM; k += 16) {
+        for (j = 0; j < 4; j++) {
+            y = _mm_sub_ps(_mm_loadu_ps(x + k + 4 * j), _mm_loadu_ps(w->mean + k + 4 * j));
+            y = _mm_mul_ps(y, _mm_loadu_ps(w->scale + k + 4 * j));
+            y = _mm_max_ps(_mm_min_ps(y, _mm_set1_ps(4)), _mm_set1_ps(-4));
+            all = _mm_add_ps(all, _mm_mul_ps(y, _mm_loadu_ps(w->weight + k + 4 * j)));
+            s[j] = _mm_cvtps_epi32(_mm_mul_ps(y, _mm_set1_ps(STEPS)));
+        }
+        _mm_storeu_si128((__m128i *)(step + k),
+                         _mm_packs_epi16(_mm_packs_epi32(s[0], s[1]), _mm_packs_epi32(s[2], s[3])));
     }
     _mm_storeu_ps(part, all);
     return (part[0] + part[1]) + (part[2] + part[3]);
@@ -48,10 +55,11 @@ static float weighed(const struct line_weights *w, const float *x)
     float sum = 0, v;
     size_t k;
 
-    for (k = 0; k < F_COUNT; k++) {
+    for (k = 0; k < F_ROOM; k++) {
         v = (x[k] - w->mean[k]) * w->scale[k];
-        v = v > 4 ? 4 : v < -4 ? -4 : v;
+        v = v > -4 ? v < 4 ? v : 4 : -4;
         sum += v * w->weight[k];
+        step[k] = (int8_t)(v * STEPS < 127 ? lrintf(v * STEPS) : 127);
     }
     return sum;
 #endif
@@ -61,14 +69,23 @@ bool score_learned(float *out, const struct features *f, enum text_part part,
                    const struct late *late)
 {
     const struct line_weights *w = &LINE_WEIGHTS[part];
+    int8_t step[TILE][F_ROOM] = { 0 };
     float x[F_ROOM];
-    size_t i, n = features_lines(f);
+    int32_t said[TILE];
+    size_t i, k, n = features_lines(f), most;
 
-    for (i = 0; i < n; i++) {
-        if (i % ASK_LINES == 0 && is_late(late))
+    for (i = 0; i < n; i += TILE) {
+        if (is_late(late))
             return false;
-        features_of(f, i, x);
-        out[i] = squash(w->bias + weighed(w, x) + few(n) * x[F_S_MAX]);
+        most = n - i < TILE ? n - i : TILE;
+        memset(said, 0, sizeof said);
+        for (k = 0; k < most; k++) {
+            features_of(f, i + k, x);
+            out[i + k] = w->bias + weighed(step[k], w, x) + few(n) * x[F_S_MAX];
+        }
+        trees_add(said, step, part);
+        for (k = 0; k < most; k++)
+            out[i + k] = squash(out[i + k] + (float)said[k] / TREE_ONE);
     }
     return true;
 }

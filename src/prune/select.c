@@ -182,7 +182,7 @@ static void take_headers(struct chooser *c, struct arena *a, double room)
  * stand under takes the place of the worst line, for one line in twenty and two more. */
 static void swap_headers(struct chooser *c, struct arena *a, size_t least)
 {
-    uint32_t *count = under(c, a), worst = (uint32_t)least;
+    uint32_t *count = under(c, a), worst = (uint32_t)c->n;
     size_t i, most = c->kept / 20 + 2;
 
     for (i = 0; i < c->n && most; i++) {
@@ -199,10 +199,21 @@ static void swap_headers(struct chooser *c, struct arena *a, size_t least)
     }
 }
 
-/* Is line i kept, and a neighbour of i with it? */
+/* Is nothing kept within two lines of line i? A smaller gap is soon filled:
+ * counting it as alone saved 2 % of tokens and cost 3 % of recall. */
 static bool alone(const struct chooser *c, size_t i)
 {
-    return !(i && c->keep[i - 1]) && !(i + 1 < c->n && c->keep[i + 1]);
+    size_t j = i > 2 ? i - 2 : 0, end = i + 2 < c->n ? i + 3 : c->n;
+
+    for (; j < end; j++)
+        if (j != i && c->keep[j])
+            return false;
+    return true;
+}
+
+static bool beside(const struct chooser *c, size_t i)
+{
+    return (i && c->keep[i - 1]) || (i + 1 < c->n && c->keep[i + 1]);
 }
 
 /* Failures, summaries and heads say something by themselves. */
@@ -220,7 +231,7 @@ static void join_lines(struct chooser *c)
 
     for (k = 0; k < c->n && most; k++) {
         i = c->order[k].line;
-        if (c->keep[i] || alone(c, i) || c->t->lines[i].kind & K_BLANK)
+        if (c->keep[i] || !beside(c, i) || c->t->lines[i].kind & K_BLANK)
             continue;
         for (; worst; worst--) {
             w = c->order[worst - 1].line;
