@@ -48,14 +48,19 @@ static void ask(uint8_t *restrict leaf, int8_t column[F_ROOM][TILE], const struc
 
 void trees_add(int32_t sum[TILE], int8_t row[TILE][F_ROOM], enum text_part part)
 {
+    enum { AT_ONCE = 5 }; /* fewer sums to load and store */
+    const struct line_tree *t = LINE_TREES[part], *end = t + TREES;
     int8_t column[F_ROOM][TILE];
-    uint8_t leaf[TILE];
+    uint8_t leaf[AT_ONCE][TILE];
     size_t i, k;
 
+    _Static_assert(TREES % AT_ONCE == 0, "whole groups of trees");
     turn(column, row);
-    for (k = 0; k < TREES; k++) {
-        ask(leaf, column, &LINE_TREES[part][k]);
+    for (; t < end; t += AT_ONCE) {
+        for (k = 0; k < AT_ONCE; k++)
+            ask(leaf[k], column, t + k);
         for (i = 0; i < TILE; i++)
-            sum[i] += LINE_TREES[part][k].leaf[leaf[i]];
+            sum[i] += t[0].leaf[leaf[0][i]] + t[1].leaf[leaf[1][i]] + t[2].leaf[leaf[2][i]] +
+                      t[3].leaf[leaf[3][i]] + t[4].leaf[leaf[4][i]];
     }
 }
