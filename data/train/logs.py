@@ -84,6 +84,9 @@ def entry_gold(lines, start, subject):
     return None
 
 
+BY_HASH = ['what is commit %s about?', 'what did %s change', 'subject of %s', 'show commit %s']
+
+
 def git_logs(folder, subjects, rnd):
     out = []
     if len(subjects) < 8:
@@ -118,6 +121,8 @@ def git_logs(folder, subjects, rnd):
                 goal = rnd.choice(['which commit changed %s?', 'who touched %s', 'find the commit that modified %s',
                                    'when was %s last changed', 'what was done to %s']) % base
                 gold.append(stat[0] + 1)
+            elif rnd.random() < .2:
+                goal = rnd.choice(BY_HASH) % lines[head].split()[1][:rnd.randint(7, 12)]
             else:
                 goal = rnd.choice(['which commit did: %s', 'find the commit about %s', 'when did we %s',
                                    'who did the change "%s"', '%s']) % say
@@ -127,6 +132,8 @@ def git_logs(folder, subjects, rnd):
                         gold += [s + 1 for s in stat]
         else:
             goal = rnd.choice(['which commit did: %s', 'find the commit about %s', '%s', 'hash of the commit %s']) % say
+            if rnd.random() < .2:
+                goal = rnd.choice(BY_HASH) % lines[where].split()[0][:7]
             gold = [where + 1]
         out.append(item('gen_git', goal, text, gold))
     return out
@@ -316,6 +323,7 @@ def about_tests(text, bad, rnd):
 
 LISTINGS = [
     (['dpkg', '-l'], r'^ii\s+([\w.+-]+)', ['which version of %s is installed', 'is %s installed', 'version of %s']),
+    (['dpkg', '-l'], r'^ii\s+\S+\s+(\S*\d\.\S+)', ['which package has version %s', 'what is at %s?', 'who is at version %s']),
     (['ls', '-l', '/usr/bin'], r' ([\w.+-]+)(?: -> .*)?$', ['how large is %s', 'permissions of %s', 'where does %s point to']),
     (['ldconfig', '-p'], r'^\s+(lib[\w.+-]+)', ['where is %s', 'path of %s']),
     (['cat', '/etc/services'], r'^([\w-]+)\s', ['which port does %s use', 'port of %s']),
@@ -428,6 +436,11 @@ def daemons(rnd, count):
                 form = rnd.choice(often)
             lines.append('%s %s %s' % (time.strftime(stamp, time.gmtime(clock)), fill(who, rnd), fill(form, rnd)))
         goal = rnd.choice(sorted(rare))
+        if rnd.random() < .25:  # what was named to the letter
+            name = rnd.choice(re.findall(r'\bblk_\d+|\d+\.\d+\.\d+\.\d+|node-\d+', '\n'.join(lines)) or ['no'])
+            said = [k + 1 for k, l in enumerate(lines) if re.search(r'(?<![\w.-])%s(?![\w.-])' % re.escape(name), l)]
+            goal = rnd.choice(['what happened to %s?', 'what did %s do', 'lines about %s', 'why %s?']) % name
+            rare = {goal: said or [0] * 26}
         if len(rare[goal]) <= 25:
             out.append(item('gen_daemon', goal, '\n'.join(lines) + '\n', rare[goal]))
     return out

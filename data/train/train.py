@@ -25,7 +25,7 @@ REACHES = 3
 NEGATIVES = 100
 SLOTS = 1 << 15
 TREES, ASKS, STEPS, ONE = 150, 4, 32, 8192  # src/prune/weights.h, src/prune/trees.h
-TREE_SHARE = .6  # the rest is the logistic model's
+TREE_SHARE = .5  # the rest is the logistic model's
 # Issues are few and hard; CI logs are what people paste, the other kinds only have to be known.
 WORTH = { 'issue': 3, 'gen_ci': 2.5, 'gen_q': 1.5, 'gen_git': .6, 'gen_diff': .6, 'gen_list': .7 }
 TOKEN = re.compile(r'[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d{1,3}|[^\w\s]|_+|[^\x00-\x7f]')
@@ -204,11 +204,11 @@ def line_data(items, width):
     return np.concatenate(x), np.concatenate(y), np.concatenate(w)
 
 
-def boost(z, y, w, rate=.1, damp=2., part=.5):
+def boost(z, y, w, rate=.08, damp=8., part=.5):
     """Trees that ask all lines the same questions, each fitted to what those before
     it leave; each sees half of the lines and half of the features."""
     rnd = np.random.default_rng(7)
-    bins = np.ascontiguousarray(((np.clip(np.rint(z * STEPS), -128, 127) + 128).astype(np.int64) >> 2).T)
+    bins = np.ascontiguousarray(((np.clip(np.rint(z * STEPS), -128, 127) + 128).astype(np.uint8) >> 2).T)
     w, score, trees = w / w.mean(), np.zeros(len(y)), []
 
     def sums(leaf, values, leaves, width):
@@ -218,7 +218,8 @@ def boost(z, y, w, rate=.1, damp=2., part=.5):
         p = 1 / (1 + np.exp(-score))
         rows, features = np.flatnonzero(rnd.random(len(y)) < part), np.flatnonzero(rnd.random(len(bins)) < part)
         slope, bend = (w * (y - p))[rows], (w * p * (1 - p))[rows]
-        seen, leaf, asks = bins[:, rows], np.zeros(len(rows), np.int64), []
+        seen = { f: bins[f][rows].astype(np.int64) for f in features }
+        leaf, asks = np.zeros(len(rows), np.int64), []
         for depth in range(ASKS):
             best = (-1., 0, 0)
             for f in features:

@@ -165,6 +165,18 @@ static float named(const struct match *m, size_t i)
     return 0;
 }
 
+static float rarest_literal(const struct match *m, size_t i)
+{
+    unsigned bits = m->literal[i];
+    float most = 0, idf;
+
+    for (; bits; bits &= bits - 1) {
+        idf = m->literal_idf[__builtin_ctz(bits)];
+        most = idf > most ? idf : most;
+    }
+    return most;
+}
+
 static void matches(const struct features *f, size_t i, float *x)
 {
     const struct match *m = f->m;
@@ -205,6 +217,7 @@ static void matches(const struct features *f, size_t i, float *x)
     x[F_CHAIN] = share(f->chain[i], f->top_chain);
     x[F_EXACT] = share(mask_sum(mask & m->exact, m->hand), f->top_exact);
     x[F_QUOTED] = (mask & m->quoted) != 0;
+    x[F_LITERAL] = m->literal ? rarest_literal(m, i) : 0;
     x[F_JOINED] = f->joined[i];
     x[F_MISS] = f->dist[i] > 25;
     x[F_DIST] = lgn(f, f->dist[i]);

@@ -12,19 +12,27 @@ enum { LONGEST_GOAL = 32 * 1024 };
 
 /* In the order of strcmp. */
 static const char *const STOP[] = {
-    "a",     "about",   "after", "all",    "also",    "am",      "an",     "and",   "any",
-    "are",   "as",      "at",    "be",     "because", "been",    "before", "being", "between",
-    "but",   "by",      "can",   "could",  "did",     "do",      "does",   "doing", "done",
-    "for",   "from",    "get",   "gets",   "had",     "has",     "have",   "he",    "here",
-    "how",   "i",       "if",    "in",     "instead", "into",    "is",     "it",    "its",
-    "just",  "let",     "like",  "ll",     "m",       "may",     "me",     "might", "more",
-    "most",  "must",    "my",    "no",     "not",     "now",     "of",     "off",   "on",
-    "one",   "only",    "or",    "our",    "out",     "over",    "please", "re",    "s",
-    "same",  "see",     "she",   "should", "so",      "some",    "such",   "t",     "than",
-    "that",  "the",     "their", "them",   "then",    "there",   "these",  "they",  "this",
-    "those", "through", "to",    "too",    "under",   "up",      "us",     "ve",    "very",
-    "via",   "was",     "we",    "were",   "what",    "when",    "where",  "which", "while",
-    "who",   "why",     "will",  "with",   "within",  "without", "would",  "you",   "your",
+    "a",       "aber",    "about",   "all",     "also",   "am",       "an",    "and",  "any",
+    "are",     "as",      "at",      "au",      "auf",    "aus",      "aux",   "avec", "be",
+    "because", "been",    "bei",     "beim",    "being",  "between",  "but",   "by",   "can",
+    "cette",   "could",   "dans",    "das",     "der",    "did",      "do",    "does", "doing",
+    "done",    "ein",     "eine",    "einem",   "einen",  "einer",    "elle",  "est",  "et",
+    "for",     "from",    "für",     "get",     "gets",   "had",      "has",   "have", "he",
+    "here",    "how",     "i",       "ich",     "if",     "il",       "ils",   "im",   "in",
+    "instead", "into",    "is",      "ist",     "it",     "its",      "just",  "kann", "la",
+    "le",      "les",     "let",     "like",    "ll",     "m",        "mais",  "may",  "me",
+    "might",   "more",    "most",    "must",    "my",     "nach",     "nicht", "no",   "not",
+    "now",     "oder",    "of",      "off",     "on",     "one",      "only",  "or",   "our",
+    "out",     "over",    "où",      "pas",     "please", "pourquoi", "quand", "que",  "quel",
+    "quelle",  "quelles", "quels",   "qui",     "re",     "s",        "same",  "see",  "she",
+    "should",  "sind",    "so",      "some",    "sont",   "such",     "t",     "than", "that",
+    "the",     "their",   "them",    "then",    "there",  "these",    "they",  "this", "those",
+    "through", "to",      "too",     "un",      "und",    "under",    "une",   "up",   "us",
+    "ve",      "very",    "via",     "vom",     "von",    "wann",     "warum", "was",  "we",
+    "welche",  "welchen", "welcher", "welches", "wenn",   "wer",      "were",  "what", "when",
+    "where",   "which",   "while",   "who",     "why",    "wie",      "will",  "wird", "with",
+    "within",  "without", "wo",      "would",   "wurde",  "you",      "your",  "zu",   "zum",
+    "zur",
 };
 
 static const char *const GENERIC[] = {
@@ -212,12 +220,64 @@ static void seek(struct goal *g, struct place *pl, const char *w, int term)
 
 static void intent(struct goal *g, const char *w)
 {
-    static const char *const FAIL[] = {
-        "break",   "broke", "broken",  "cause",        "caused", "crash",  "crashed",
-        "crashes", "error", "errors",  "exception",    "exit",   "fail",   "failed",
-        "failing", "fails", "failure", "failures",     "red",    "reject", "rejected",
-        "root",    "stop",  "stopped", "unsuccessful", "wrong"
-    };
+    static const char *const FAIL[] = { "abbruch",
+                                        "absturz",
+                                        "break",
+                                        "bricht",
+                                        "broke",
+                                        "broken",
+                                        "casse",
+                                        "cassé",
+                                        "cause",
+                                        "caused",
+                                        "crash",
+                                        "crashed",
+                                        "crashes",
+                                        "erreur",
+                                        "erreurs",
+                                        "error",
+                                        "errors",
+                                        "exception",
+                                        "exit",
+                                        "fail",
+                                        "failed",
+                                        "failing",
+                                        "fails",
+                                        "failure",
+                                        "failures",
+                                        "falla",
+                                        "falló",
+                                        "fehler",
+                                        "fehlern",
+                                        "fehlers",
+                                        "fehlgeschlagen",
+                                        "fehlgeschlagene",
+                                        "gescheitert",
+                                        "panne",
+                                        "plante",
+                                        "planté",
+                                        "problème",
+                                        "problèmes",
+                                        "red",
+                                        "reject",
+                                        "rejected",
+                                        "root",
+                                        "scheitert",
+                                        "schief",
+                                        "schlug",
+                                        "stop",
+                                        "stopped",
+                                        "unsuccessful",
+                                        "ursache",
+                                        "wrong",
+                                        "Échec",
+                                        "Échecs",
+                                        "échec",
+                                        "échecs",
+                                        "échoue",
+                                        "échouent",
+                                        "échoué",
+                                        "échoués" };
 
     if (HAS(FAIL, w))
         g->intents |= INTENT_FAIL;
@@ -336,6 +396,53 @@ static void read_words(struct goal *g, struct place *pl, struct str s)
     }
 }
 
+/* ---- Literals ---- */
+
+static bool is_hash(struct str s)
+{
+    size_t i, digits = 0;
+
+    for (i = 0; i < s.n; i++) {
+        digits += s.p[i] >= '0' && s.p[i] <= '9';
+        if (!strchr("0123456789abcdef", s.p[i]))
+            return false;
+    }
+    return s.n >= 7 && digits;
+}
+
+/* A name with signs or digits in it is meant to the letter: versions, paths,
+ * addresses, hashes. */
+static bool is_literal(struct str s)
+{
+    size_t i, digits = 0, signs = 0;
+
+    for (i = 0; i < s.n; i++) {
+        digits += s.p[i] >= '0' && s.p[i] <= '9';
+        signs += strchr("./:-#@=", s.p[i]) != NULL;
+    }
+    return s.n > 3 && s.n < 200 &&
+           ((signs && (digits || memchr(s.p, '/', s.n) || memchr(s.p, '.', s.n))) || is_hash(s));
+}
+
+static void read_literals(struct goal *g, struct str s)
+{
+    static const char EDGE[] = "`\"'()[]{}<>,;:.!?*";
+    size_t i = 0, j;
+    struct str t;
+
+    while (i < s.n && g->literal_count < GOAL_LITERALS) {
+        for (j = i; j < s.n && s.p[j] != ' ' && s.p[j] != '\t'; j++)
+            ;
+        for (t = (struct str){ s.p + i, j - i }; t.n && strchr(EDGE, t.p[0]); t.p++, t.n--)
+            ;
+        while (t.n && strchr(EDGE, t.p[t.n - 1]))
+            t.n--;
+        if (is_literal(t))
+            g->literals[g->literal_count++] = t;
+        i = j + 1;
+    }
+}
+
 void goal_read(struct goal *g, struct str text)
 {
     struct place pl = { 0 };
@@ -378,6 +485,8 @@ void goal_read(struct goal *g, struct str text)
             pl.weight *= 0.25f;
         title = true;
         read_words(g, &pl, s);
+        if (pl.title)
+            read_literals(g, s);
     }
     for (i = 0; i < g->count; i++)
         if (g->terms[i].sought) {

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "scan/words.h"
 
-enum { GOAL_TERMS = 256, GOAL_JOINS = 128 };
+enum { GOAL_TERMS = 256, GOAL_JOINS = 128, GOAL_LITERALS = 8 };
 
 enum goal_intent {
     INTENT_FAIL = 1, /* why did it fail, which test is broken */
@@ -38,6 +38,8 @@ struct goal {
     size_t count;
     uint32_t joins[GOAL_JOINS]; /* two words in a row, as one */
     size_t join_count;
+    struct str literals[GOAL_LITERALS]; /* "v1.10.3", "src/main.c", "3f9a01c": as written */
+    size_t literal_count;
     uint32_t keep[GOAL_TERMS]; /* words with digits that must be found */
     size_t keep_count;
     unsigned intents;

@@ -163,6 +163,48 @@ static void mark_lines(struct match *m, struct arena *a, const struct finder *f)
     }
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+    return (c | 32) >= 'a' && (c | 32) <= 'z';
+}
+
+/* Do a and b belong to one word or number? "v" and "1" do not. */
+static bool joins(char a, char b)
+{
+    return (is_digit(a) && is_digit(b)) || (is_letter(a) && is_letter(b));
+}
+
+/* Where the goal's literals stand. A hash may be cut short. */
+static void find_literals(struct match *m, struct arena *a)
+{
+    const struct text *t = m->t;
+    const char *end = t->bytes.p + t->bytes.n, *p;
+    struct str s;
+    size_t k, line, df;
+
+    for (k = 0; k < m->goal.literal_count; k++) {
+        s = m->goal.literals[k];
+        line = df = 0;
+        for (p = t->bytes.p; (p = memmem(p, (size_t)(end - p), s.p, s.n)) != NULL; p += s.n) {
+            if ((p > t->bytes.p && joins(p[-1], s.p[0])) ||
+                (p + s.n < end && joins(s.p[s.n - 1], p[s.n]) && memchr(s.p, '.', s.n)))
+                continue;
+            if (!m->literal)
+                m->literal = arena_zalloc(a, t->count + 1);
+            while (line + 1 < t->count && t->lines[line + 1].at <= (size_t)(p - t->bytes.p))
+                line++;
+            df += !(m->literal[line] >> k & 1);
+            m->literal[line] |= (uint8_t)(1u << k);
+        }
+        m->literal_idf[k] = df ? 1 - logf((float)df) / logf((float)t->count + 1) : 0;
+    }
+}
+
 /* Of the lines that hold each term: the shares that are comments, headers. */
 static void shares(struct match *m)
 {
@@ -272,6 +314,7 @@ void match_text(struct match *m, struct arena *a, const struct text *t, const st
     memcpy(m->goal_df, f->df, sizeof m->goal_df);
     choose(m, f);
     mark_lines(m, a, f);
+    find_literals(m, a);
     if (m->count)
         learned(m);
 }

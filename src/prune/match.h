@@ -48,6 +48,8 @@ struct match {
     uint64_t *mask;                   /* per line */
     uint64_t *block;                  /* per block, the terms in it */
     uint64_t *word;                   /* per word, the terms it is */
+    uint8_t *literal;                 /* per line, a bit for each literal; NULL: none is there */
+    float literal_idf[GOAL_LITERALS]; /* how rare, 0..1 */
     bool *joined;                     /* per word: two words of the goal in one */
 };
 

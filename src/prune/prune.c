@@ -201,6 +201,7 @@ void prune_text(struct prune *out, struct arena *a, struct str text, struct str 
                 const struct prune_opts *o)
 {
     struct late late = { o->late, o->late_arg };
+    struct prune_opts opts;
     struct work *w;
     enum text_part part;
     bool *keep;
@@ -221,12 +222,12 @@ void prune_text(struct prune *out, struct arena *a, struct str text, struct str 
     starts(out, a, &w->t);
     part = part_of(o->source, &w->t);
     out->source = source_of(part);
-    if (!(o->max_ratio >= 0 && o->max_ratio <= 1)) {
-        whole(out, "constraints_unmet");
-        return;
-    }
     if (!out->lines) {
         whole(out, NULL);
+        return;
+    }
+    if (!(o->max_ratio >= 0 && o->max_ratio <= 1) || o->min_keep > out->lines) {
+        whole(out, "constraints_unmet");
         return;
     }
     out->score = score(out, w, a, part, o, &late);
@@ -235,8 +236,15 @@ void prune_text(struct prune *out, struct arena *a, struct str text, struct str 
         return;
     }
     keep = arena_alloc(a, out->lines);
-    out->kept = select_lines(keep, a, &w->t, &w->b, out->score, high_of(o), o);
+    opts = *o;
+    if (out->nothing) /* a taste of it, no more */
+        opts.budget = (opts.budget + 7) / 8;
+    out->kept = select_lines(keep, a, &w->t, &w->b, out->score, high_of(o), &opts);
     gaps(out, a, &w->t, keep);
+    if (is_late(&late)) {
+        whole(out, "timeout");
+        return;
+    }
     w->notes = (struct prune_notes){ &w->t, &w->b, &w->m };
     out->notes = &w->notes;
 }

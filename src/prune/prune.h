@@ -40,9 +40,10 @@ struct prune_opts {
     enum prune_source source;
     enum prune_scorer scorer;
     double max_ratio;        /* of lines that may go, 0..1; a ceiling */
-    size_t min_keep;         /* lines */
+    size_t min_keep;         /* lines; more than there are cannot be kept: all stays */
     size_t budget;           /* tokens wanted, 0: none; what scores high stays, up to twice it */
     size_t marker_cost;      /* tokens a gap's marker costs, 0: markers are not rendered */
+    size_t number_cost;      /* tokens before each kept line; count towards twice the budget */
     bool (*late)(void *arg); /* asked now and then; true: give up. NULL: never */
     void *late_arg;
     size_t (*tokens)(struct str text); /* exact counter; NULL: an estimate */

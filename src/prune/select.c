@@ -178,24 +178,80 @@ static void take_headers(struct chooser *c, struct arena *a, double room)
                 take(c, i);
 }
 
-/* The same where the number of lines is given: a header that three kept lines
- * stand under takes the place of the worst line, for one line in twenty and two more. */
-static void swap_headers(struct chooser *c, struct arena *a, size_t least)
+/* Failures, what was wanted, summaries and heads say something by themselves. */
+static bool is_firm(const struct line *l)
 {
-    uint32_t *count = under(c, a), worst = (uint32_t)c->n;
-    size_t i, most = c->kept / 20 + 2;
+    return l->kind & K_KEEP || l->log & (L_STRONG | L_WANT | L_SUMMARY | L_ENTRY | L_TITLE);
+}
 
-    for (i = 0; i < c->n && most; i++) {
-        if (count[i] < 3 || c->keep[i])
+/* Line i takes the place of the worst line that is neither firm, nor quoted code,
+ * nor a header of kept lines; false: only the better ones are left. */
+static bool swap(struct chooser *c, size_t i, size_t *worst, const uint32_t *count)
+{
+    const struct line *l;
+    size_t w;
+
+    for (; *worst > c->kept * 3 / 4; --*worst) {
+        w = c->order[*worst - 1].line;
+        l = &c->t->lines[w];
+        if (!c->keep[w] || is_firm(l) || l->log & L_CARET || count[w])
             continue;
-        while (worst && (!c->keep[c->order[worst - 1].line] || count[c->order[worst - 1].line] ||
-                         c->t->lines[c->order[worst - 1].line].kind & K_KEEP))
-            worst--;
-        if (worst <= least * 3 / 4)
-            return;
-        drop(c, c->order[--worst].line);
+        drop(c, w);
         take(c, i);
+        return true;
+    }
+    return false;
+}
+
+/* Where the number of lines is given: a header that three kept lines stand under
+ * takes the place of the worst line, for one line in twenty and two more. */
+static void swap_headers(struct chooser *c, struct arena *a)
+{
+    uint32_t *count = under(c, a);
+    size_t i, worst = c->n, most = c->kept / 20 + 2;
+
+    for (i = 0; i < c->n && most; i++)
+        if (count[i] >= 3 && !c->keep[i] && most--)
+            if (!swap(c, i, &worst, count))
+                return;
+}
+
+static bool is_kept(const struct chooser *c, size_t i, uint32_t log)
+{
+    return i < c->n && c->keep[i] && c->t->lines[i].log & log;
+}
+
+/* Is line i the code that a kept failure is about, or the "^" below it? Tools
+ * quote it as " 12 | x = y", some with lines around it, which are nothing. */
+static bool is_pointed(const struct chooser *c, size_t i)
+{
+    const struct line *l = &c->t->lines[i];
+    bool pointer = l[1].words == l->words;
+
+    if (!(l->log & L_CARET) || c->keep[i])
+        return false;
+    if (is_kept(c, i + 1, L_STRONG) || (i && is_kept(c, i - 1, L_STRONG)))
+        return true;
+    return pointer ? i && is_kept(c, i - 1, L_CARET)
+                   : is_kept(c, i + 1, L_CARET) && l[2].words == l[1].words;
+}
+
+/* The line that a failure points at comes with it, in place of the worst lines,
+ * or as long as there is room. */
+static void take_pointed(struct chooser *c, struct arena *a, double room)
+{
+    uint32_t *count = under(c, a);
+    size_t i, worst = c->n, most = c->kept / 10 + 4, k;
+
+    for (i = 0; i < 2 * c->n && most; i++) {
+        k = i < c->n ? i : 2 * c->n - 1 - i; /* down, then up again */
+        if (!is_pointed(c, k))
+            continue;
         most--;
+        if (room > 0 && c->tokens + cost(c, k) <= room)
+            take(c, k);
+        else if (room > 0 || !swap(c, k, &worst, count))
+            return;
     }
 }
 
@@ -214,12 +270,6 @@ static bool alone(const struct chooser *c, size_t i)
 static bool beside(const struct chooser *c, size_t i)
 {
     return (i && c->keep[i - 1]) || (i + 1 < c->n && c->keep[i + 1]);
-}
-
-/* Failures, summaries and heads say something by themselves. */
-static bool is_firm(const struct line *l)
-{
-    return l->kind & K_KEEP || l->log & (L_STRONG | L_SUMMARY | L_ENTRY | L_TITLE);
 }
 
 /* A line that stands alone costs two markers for what it says. The worst of
@@ -290,11 +340,12 @@ static double scale_of(const struct chooser *c)
     return sum > 0 ? exact / sum : 1;
 }
 
-/* What the kept lines really cost, by the caller's count, with their markers. */
+/* What the kept lines really cost, by the caller's count, with their numbers
+ * and markers. */
 static double real_cost(const struct chooser *c)
 {
     const struct line *l = c->t->lines;
-    double sum = 0;
+    double sum = (double)(c->kept * c->o->number_cost);
     size_t i, j;
 
     for (i = 0; i < c->n; i = j) {
@@ -333,8 +384,10 @@ static void within_budget(struct chooser *c, struct arena *a, float high, size_t
     for (tries = 0; tries < 8; tries++) {
         take_firm(c, least);
         take_budget(c, high, budget * part);
-        if (c->o->marker_cost)
+        if (c->o->marker_cost) {
+            take_pointed(c, a, budget * part * 1.1);
             join_lines(c);
+        }
         take_headers(c, a, budget * part * 1.2);
         if (c->o->marker_cost)
             fill_gaps(c, most * part);
@@ -362,8 +415,9 @@ size_t select_lines(bool *keep, struct arena *a, const struct text *t, const str
     take_firm(&c, least);
     if (o->marker_cost) {
         /* somebody reads it as it is: worth 1 % of recall, not for raw lines */
+        take_pointed(&c, a, 0);
         join_lines(&c);
-        swap_headers(&c, a, least);
+        swap_headers(&c, a);
         fill_gaps(&c, HUGE_VAL);
     }
     return c.kept;

@@ -28,6 +28,8 @@ struct maker {
     struct text *t;
     struct frame stack[DEEPEST];
     int depth;
+    uint32_t heads; /* kinds of lines that others stand under */
+    char sign;      /* the last one of the line before */
 };
 
 static void pop(struct maker *m, unsigned indent)
@@ -65,9 +67,14 @@ static void code_parents(struct maker *m, size_t i)
     enum { QUIET = K_BLANK | K_COMMENT | K_PUNCT | K_PREPROC | K_CLOSE | K_DOCSTR };
     struct blocks *b = m->b;
     struct line *l = &m->t->lines[i];
-    bool label = !l->indent && l->last == ':' && !(l->saw & SAW_PAREN) &&
-                 m->t->lines[i + 1].words == l->words + 1;
+    bool label =
+        !l->indent && l->last == ':' && !(l->saw & SAW_PAREN) &&
+        m->t->lines[i + 1].words == l->words + 1 &&
+        (m->t->words[m->t->places[l->words]].kw == KW_MOD || (m->sign && strchr(";{}", m->sign)));
     int k;
+
+    if (!(l->kind & (K_BLANK | K_COMMENT | K_PREPROC)))
+        m->sign = l->last;
 
     if (l->kind & QUIET || label) {
         for (k = m->depth; k && !(l->kind & K_BLANK) && m->stack[k - 1].indent >= l->indent; k--)
@@ -80,8 +87,7 @@ static void code_parents(struct maker *m, size_t i)
         l->depth = (uint8_t)m->depth;
         push(m, l->indent, i);
     }
-    b->header[i] =
-        l->kind & (K_DEF | K_TYPE) ? (uint32_t)i : header_of(b, m->t, b->parent[i], K_DEF | K_TYPE);
+    b->header[i] = l->kind & m->heads ? (uint32_t)i : header_of(b, m->t, b->parent[i], m->heads);
 }
 
 /* The first of the comments and decorators that stand on line i. */
@@ -261,6 +267,19 @@ static void paragraphs(struct blocks *b, const struct text *t)
         p->to = (uint32_t)t->count;
 }
 
+/* Data has no signatures: there the key that opens is the header. */
+static uint32_t heads_of(const struct text *t)
+{
+    size_t i, defs = 0, keys = 0, n = 0;
+
+    for (i = 0; i < t->count && i < 2000; i++) {
+        n += !(t->lines[i].kind & (K_BLANK | K_PUNCT | K_COMMENT));
+        defs += (t->lines[i].kind & (K_DEF | K_TYPE)) != 0;
+        keys += (t->lines[i].kind & (K_KEY | K_STRING)) != 0;
+    }
+    return !defs && keys * 2 > n ? K_OPENS : K_DEF | K_TYPE;
+}
+
 bool text_blocks(struct blocks *b, struct arena *a, struct text *t, enum text_part part,
                  const struct late *late)
 {
@@ -269,6 +288,7 @@ bool text_blocks(struct blocks *b, struct arena *a, struct text *t, enum text_pa
     struct block *cur;
 
     *b = (struct blocks){ 0 };
+    m.heads = part == PART_CODE ? heads_of(t) : 0;
     b->all = arena_alloc(a, (n + 1) * sizeof *b->all);
     b->paras = arena_alloc(a, (n + 1) * sizeof *b->paras);
     b->of = arena_alloc(a, (n + 1) * sizeof *b->of);

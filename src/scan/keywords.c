@@ -34,6 +34,7 @@ static const struct row KEYWORDS[] = {
     { "case", KW_CTRL },
     { "catch", KW_CTRL },
     { "class", KW_TYPE },
+    { "companion", KW_MOD },
     { "const", KW_VAR },
     { "constexpr", KW_MOD },
     { "constructor", KW_DEF },

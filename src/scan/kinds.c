@@ -6,7 +6,7 @@
  * wrong one costs little. */
 #include "scan/kinds.h"
 
-enum { LICENCE_WITHIN = 60, OPEN_AT_MOST = 400, ASK_LINES = 4096 };
+enum { LICENCE_WITHIN = 60, OPEN_AT_MOST = 400, ASK_LINES = 4096, INSIDE = 100 };
 
 struct state {
     struct text *t;
@@ -15,6 +15,7 @@ struct state {
     bool dash_comment;                        /* "--" does */
     unsigned in_comment, in_string, in_fence; /* lines since it opened, or 0 */
     char fence;
+    bool in_import; /* within "import (" */
 };
 
 static struct str head_of(const struct text *t, size_t i)
@@ -58,43 +59,146 @@ static void learn(struct state *s)
     s->dash_comment = dash > 2 * slash;
 }
 
+/* One sign, repeated: "-----". */
+static bool is_rule(struct str h)
+{
+    size_t i;
+
+    if (h.n < 3 || !strchr("=-~^\"'`*+#.:_", h.p[0]))
+        return false;
+    for (i = 1; i < h.n; i++)
+        if (h.p[i] != h.p[0])
+            return false;
+    return true;
+}
+
+/* As long as the line above. */
+static bool is_underline(const struct text *t, size_t i, struct str h)
+{
+    size_t above;
+
+    if (!i || !t->lines[i - 1].first || !is_rule(h) || h.p[0] == '#' || h.p[0] == '*')
+        return false;
+    above = line_str(t, i - 1).n;
+    return above <= h.n + 2 && h.n <= above + 2;
+}
+
+/* "12 | code", "   |   ^~~": a tool quotes code. */
+static bool is_quoted_code(struct str h)
+{
+    size_t k = 0;
+
+    while (k < h.n && ((h.p[k] >= '0' && h.p[k] <= '9') || h.p[k] == ' ' || h.p[k] == '>'))
+        k++;
+    return k < h.n && h.p[k] == '|' && h.p[h.n - 1] != '|' && (k + 1 == h.n || h.p[k + 1] == ' ');
+}
+
+static bool is_code(const struct line *l, struct str h, const struct word *w)
+{
+    if (l->last == ';' || l->last == '{' || l->last == '}' || l->saw & SAW_OPEN ||
+        str_starts(h, "//") || str_starts(h, "* ") || str_starts(h, "#include") ||
+        str_starts(h, "#define"))
+        return true;
+    if (!w || !w->kw)
+        return false;
+    if (!l->indent &&
+        (w->kw == KW_DEF || w->kw == KW_IMPORT || w->kw == KW_TYPE || w->kw == KW_MOD))
+        return l->last != '.';
+    return l->indent &&
+           (l->saw & (SAW_CALL | SAW_ASSIGN) || strchr(":({[,)", l->last) || l->tokens < 8) &&
+           l->last != '.';
+}
+
+static bool is_code_else(const struct line *l)
+{
+    return l->saw & SAW_ASSIGN && (l->saw & SAW_CALL || l->indent || l->tokens < 12);
+}
+
+/* "src/a.c:12:", "0c9d8e7 title", "/usr/include/a.h", "INFO …": tools write such lines. */
+static bool is_listed(const struct line *l, struct str h)
+{
+    size_t k, digits = 0, hex = 0;
+
+    if (str_starts(h, "INFO ") || str_starts(h, "WARN ") || str_starts(h, "ERROR ") ||
+        str_starts(h, "DEBUG ") || str_starts(h, "[INFO] ") || str_starts(h, "Caused by: ") ||
+        (str_starts(h, "at ") && l->saw & SAW_PATH_LINE))
+        return true;
+    if (l->indent)
+        return false;
+    for (k = 0; k < h.n && h.p[k] != ' ' && h.p[k] != '\t'; k++) {
+        if (k && h.p[k - 1] == ':' && h.p[k] >= '0' && h.p[k] <= '9')
+            return true;
+        digits += h.p[k] >= '0' && h.p[k] <= '9';
+        hex += strchr("0123456789abcdef", h.p[k]) != NULL;
+    }
+    return k == h.n ? h.p[0] == '/' && h.n > 1 && h.p[1] != '/' && h.p[1] != '*'
+                    : k >= 7 && hex == k && digits;
+}
+
+static bool is_quote(uint8_t c)
+{
+    return c == '"' || c == '\'';
+}
+
+/* What each line is most like, and which there are most of. */
 enum text_part text_guess(const struct text *t)
 {
     size_t n = 0, code = 0, log = 0, doc = 0, i, most = t->count < 4000 ? t->count : 4000;
     const struct word *w;
     const struct line *l;
+    unsigned fence = 0, string = 0; /* lines that may still be inside */
     struct str h;
 
     for (i = 0; i < most; i++) {
         l = &t->lines[i];
         if (!l->first)
             continue;
-        n++;
         h = head_of(t, i);
         w = word_at(t, i, 0);
-        if (l->first == '#' && (str_starts(h, "# ") || str_starts(h, "##")))
-            doc += 2;
-        if (l->last == ';' || l->last == '{' || l->last == '}' || (l->saw & SAW_OPEN) ||
-            str_starts(h, "//") || str_starts(h, "* ") ||
-            (w && w->kw && l->indent % 2 == 0 && l->indent))
+        if (!i && str_starts(h, "#!"))
+            return PART_CODE;
+        if (!i && (str_starts(h, "diff --git") || (str_starts(h, "commit ") && l->digits > 3)))
+            return PART_LOGS;
+        if (str_starts(h, "```") || str_starts(h, "~~~")) {
+            fence = fence ? 0 : INSIDE;
+            doc += 3;
+            continue;
+        }
+        if (l->saw & SAW_TRIPLE && (string || is_quote(l->first) || is_quote(l->last))) {
+            string = string ? 0 : INSIDE;
             code += 2;
-        else if (w && (w->kw == KW_DEF || w->kw == KW_IMPORT || w->kw == KW_TYPE) && !l->indent)
-            code += 2;
-        else if ((l->saw & SAW_ASSIGN) && (l->saw & SAW_CALL))
-            code++;
-        if (l->digits >= 6 || (l->saw & SAW_PATH_LINE) || (l->saw & SAW_ANSI) || l->sevs)
-            log += 2;
-        else if (str_starts(h, "commit ") || str_starts(h, "diff --git") || str_starts(h, "@@ ") ||
-                 (!l->indent && (l->first == '+' || l->first == '-') && h.n > 1 && h.p[1] != ' '))
+        }
+        if (fence || string) {
+            fence -= fence > 0;
+            string -= string > 0;
+            continue;
+        }
+        n++;
+        if (str_starts(h, "commit ") || str_starts(h, "diff --git") || str_starts(h, "@@ ") ||
+            is_quoted_code(h) || is_listed(l, h) ||
+            (!l->indent && l->first == '{' && l->last == '}' && l->tokens > 12) ||
+            (!l->indent && (l->first == '+' || l->first == '-') && h.n > 1 && h.p[1] != ' ' &&
+             h.p[1] != '-' && !is_rule(h)))
             log += 3;
-        if (!l->indent && l->last == '.' && w && w->upper)
+        else if (str_starts(h, "##") || str_starts(h, ".. ") || str_starts(h, "](") ||
+                 is_underline(t, i, h))
+            doc += 3;
+        else if (is_code(l, h, w))
+            code += 2;
+        else if (l->digits >= 6 || l->saw & (SAW_PATH_LINE | SAW_ANSI) || l->sevs)
+            log += 2;
+        else if (is_code_else(l))
+            code++;
+        else if (!l->indent && l->last == '.' && w && w->upper)
             doc += 2;
-        else if ((l->last >= 'a' && l->last <= 'z') && !(l->saw & (SAW_ASSIGN | SAW_CALL)))
+        else if (str_starts(h, "# ") && i + 1 < t->count && !t->lines[i + 1].first)
+            doc += 2;
+        else if (l->last >= 'a' && l->last <= 'z' && l->first != '#')
             doc++;
     }
-    if (log * 2 > n && log > code)
+    if (log * 2 > n && log > code && log > doc)
         return PART_LOGS;
-    if (code > doc || code * 2 > n)
+    if (code > doc || code > n)
         return PART_CODE;
     return doc ? PART_DOCS : PART_LOGS;
 }
@@ -191,18 +295,100 @@ static bool opens(uint8_t last)
     return last == '{' || last == '(' || last == '[' || last == ':';
 }
 
+/* Where the first "(" of line i is closed: the line, with *after what stands
+ * behind it. 0: not within a few lines. */
+static size_t closes(const struct text *t, size_t i, struct str *after)
+{
+    enum { WITHIN = 16, LETTERS = 2000 };
+    struct str s = head_of(t, i);
+    const char *p = memchr(s.p, '(', s.n), *end = s.p + s.n;
+    size_t j = i;
+    int depth = 0;
+
+    if (!p)
+        return 0;
+    for (;;) {
+        for (; p < end; p++) {
+            depth += *p == '(';
+            depth -= *p == ')';
+            if (*p == ')' && !depth) {
+                *after = (struct str){ p + 1, (size_t)(end - p - 1) };
+                return j;
+            }
+        }
+        if (++j >= t->count || j > i + WITHIN || t->lines[j].at - t->lines[i].at > LETTERS ||
+            !t->lines[j].first || t->lines[j - 1].last == ';')
+            return 0;
+        s = head_of(t, j);
+        p = s.p;
+        end = s.p + s.n;
+    }
+}
+
+/* A signature over several lines: closed below, with a body behind it. */
+static bool is_wide_def(const struct text *t, size_t i, bool modified)
+{
+    const struct line *l = &t->lines[i], *c;
+    struct str after;
+    size_t j;
+
+    if (l->last == '{' || (l->saw & SAW_ARROW && !modified) ||
+        !(modified || word_at(t, i, 1) || l->indent))
+        return false;
+    j = closes(t, i, &after);
+    if (j <= i)
+        return false;
+    c = &t->lines[j];
+    if (c->last == ';' || c->last == ',' || memchr(after.p, ')', after.n))
+        return false;
+    if (c->last == '{' || (j + 1 < t->count && t->lines[j + 1].first == '{' && c->last != '('))
+        return true;
+    return c->last == ':' && !l->indent && word_at(t, i, 1);
+}
+
+/* "f(int x = 1)" and not "x = f(1)". */
+static bool assigns_before(const struct text *t, size_t i)
+{
+    struct str h = head_of(t, i);
+    const char *eq = memchr(h.p, '=', h.n), *paren = memchr(h.p, '(', h.n);
+
+    return eq && (!paren || eq < paren);
+}
+
+/* "public int Size() => rows.Count;" and not "await f(() => g());". */
+static bool has_arrow_body(const struct text *t, size_t i)
+{
+    struct str after = { 0 };
+
+    if (closes(t, i, &after) != i)
+        return false;
+    while (after.n && *after.p == ' ')
+        after.p++, after.n--;
+    return after.n > 1 && memcmp(after.p, "=>", 2) == 0;
+}
+
 /* A function without a keyword: "static int f(int x)", "void run() {". */
 static bool is_plain_def(const struct text *t, size_t i, const struct word *w, bool modified)
 {
     const struct line *l = &t->lines[i], *next = &t->lines[i + 1];
 
-    if (!w || !(l->saw & SAW_CALL) || l->last == ';' || l->last == ',' || l->last == '\\' ||
+    if (modified && l->indent && l->saw & SAW_CALL && l->saw & SAW_ARROW && l->last == ';' &&
+        !(l->saw & SAW_ASSIGN) && has_arrow_body(t, i))
+        return true;
+    if (!w || !(l->saw & SAW_CALL) || l->last == ';' || l->last == '\\' ||
         (w->kw && w->kw != KW_MOD && w->kw != KW_VAR && w->kw != KW_TYPE))
         return false;
-    if (l->saw & SAW_ASSIGN && !(l->saw & SAW_ARROW))
+    if (l->saw & SAW_ASSIGN && (!(l->saw & SAW_ARROW) || l->last != '{') && assigns_before(t, i))
         return false;
+    if (l->last == ',' || l->last == '(')
+        return is_wide_def(t, i, modified);
+    /* "… ) const override", "… ) throws IOException" and the body on the next line */
+    if (l->last != ')' && l->last != '{' && next->first == '{' && i + 1 < t->count &&
+        (modified || word_at(t, i, 1)) && t->lines[i + 2].at > next->at &&
+        line_str(t, i + 1).n <= next->indent + 1u)
+        return true;
     if (!l->indent && l->last != ')' && l->last != '{' && l->last != ':')
-        return (l->last == '(') && word_at(t, i, 1) && !(l->saw & SAW_ASSIGN);
+        return false;
     if (l->last == '{')
         return !l->indent || modified || !(l->saw & SAW_ARROW);
     return l->last == ')' && (next->first == '{' || (modified && l->indent)) && i + 1 < t->count;
@@ -212,7 +398,8 @@ static uint32_t first_word_kinds(const struct text *t, size_t i)
 {
     const struct line *l = &t->lines[i];
     const struct word *w, *first = word_at(t, i, 0);
-    bool modified = false;
+    struct str h = head_of(t, i);
+    bool modified = false, whole;
     size_t k;
 
     for (k = 0; (w = word_at(t, i, k)) != NULL && w->kw == KW_MOD && k < 5; k++)
@@ -223,8 +410,12 @@ static uint32_t first_word_kinds(const struct text *t, size_t i)
     case KW_DEF:
         return K_DEF;
     case KW_TYPE:
-        if (word_at(t, i, k + 1) && (!(l->saw & SAW_ASSIGN) || w->len == 4) &&
-            !(l->last == ';' && !modified && w->len != 7) && l->first != '"')
+        /* "type X = …;", "enum { A };" and not "enum x y;", "type: x" */
+        whole = w->len == 4 && (t->bytes.p[w->at] == 't' || (h.n > 1 && h.p[h.n - 2] == '}'));
+        if ((word_at(t, i, k + 1) || (modified && l->last == '{')) &&
+            (!(l->saw & SAW_ASSIGN) || whole) &&
+            !(l->last == ';' && !modified && w->len != 7 && !whole) && l->first != '"' &&
+            !(!k && h.n > w->len && h.p[w->len] == ':'))
             return K_TYPE;
         break;
     case KW_IMPORT:
@@ -246,6 +437,8 @@ static uint32_t first_word_kinds(const struct text *t, size_t i)
             return K_TYPE;
         break;
     case KW_VAR:
+        if (l->saw & SAW_CALL && memmem(h.p, h.n, "= require(", 10))
+            return K_IMPORT;
         if (l->saw & SAW_ARROW || (l->last == '{' && l->saw & SAW_CALL))
             return K_DEF | K_VAR;
         return K_VAR | (is_plain_def(t, i, first, modified) ? K_DEF : 0);
@@ -253,6 +446,20 @@ static uint32_t first_word_kinds(const struct text *t, size_t i)
         break;
     }
     return is_plain_def(t, i, first, modified) ? K_DEF : 0;
+}
+
+/* "@name = x", "@name.each do |x|": not a decorator. */
+static bool is_variable(struct str h)
+{
+    size_t i = 1;
+
+    while (i < h.n && (is_word_byte((unsigned char)h.p[i]) || h.p[i] == '@'))
+        i++;
+    while (i < h.n && h.p[i] == ' ')
+        i++;
+    return i < h.n && h.n > 3 &&
+           (strchr("=,[+-|&<", h.p[i]) ||
+            (h.p[i] == '.' && (h.p[h.n - 1] == '|' || memcmp(h.p + h.n - 3, " do", 3) == 0)));
 }
 
 static uint32_t code_kinds(const struct state *s, size_t i, struct str h)
@@ -263,7 +470,9 @@ static uint32_t code_kinds(const struct state *s, size_t i, struct str h)
     if (l->first == '#' && !s->hash_comment)
         return str_starts(h, "#include") || str_starts(h, "#import") ? K_IMPORT | K_PREPROC
                                                                      : K_PREPROC;
-    if (l->first == '@' || (h.n > 1 && h.p[0] == '#' && h.p[1] == '['))
+    if ((l->first == '@' && !is_variable(h)) || (h.n > 1 && h.p[0] == '#' && h.p[1] == '['))
+        return K_DECOR;
+    if (str_starts(h, "template") && l->last == '>')
         return K_DECOR;
     if (l->first == '[' && l->last == ']' && !(l->saw & SAW_ASSIGN))
         kind |= K_DECOR;
@@ -285,19 +494,6 @@ static uint32_t code_kinds(const struct state *s, size_t i, struct str h)
 }
 
 /* ---- Prose ---- */
-
-/* One sign, repeated: "-----". */
-static bool is_rule(struct str h)
-{
-    size_t i;
-
-    if (h.n < 3 || !strchr("=-~^\"'`*+#.:_", h.p[0]))
-        return false;
-    for (i = 1; i < h.n; i++)
-        if (h.p[i] != h.p[0])
-            return false;
-    return true;
-}
 
 /* "NAME", "SEE ALSO": a heading of a manual page as it is shown. */
 static bool is_capitals(struct str h)
@@ -399,6 +595,9 @@ static uint32_t kind_of(struct state *s, size_t i)
     if (!l->first)
         return K_BLANK | (s->in_comment && s->part == PART_CODE ? K_COMMENT : 0) |
                (s->in_fence ? K_FENCED : 0);
+    if (s->in_import && l->indent && l->first != ')')
+        return K_IMPORT | K_STRING;
+    s->in_import = s->part == PART_CODE && str_starts(h, "import (") && l->last == '(';
     kind = s->part == PART_DOCS ? fence_kinds(s, h) : 0;
     outside = s->part == PART_DOCS && !(kind & K_FENCED) ? 0 : comment_kinds(s, l, h);
     kind |= outside;
@@ -457,29 +656,38 @@ bool text_kinds(struct text *t, enum text_part part, const struct late *late)
     return true;
 }
 
-size_t text_protected(struct text *t)
+/* How many blocks are open behind a line, of those open before it; any: does a
+ * directive stand on it, or was one open on the way? */
+static size_t open_behind(struct str s, size_t open, bool *any)
 {
-    static const char BEGIN[] = "\xe2\x9f\xa6NO_PRUNE_BEGIN\xe2\x9f\xa7";
-    static const char END[] = "\xe2\x9f\xa6NO_PRUNE_END\xe2\x9f\xa7";
-    size_t i, count = 0;
-    bool inside = false;
-    struct str s;
+    static const char MARK[] = "\xe2\x9f\xa6NO_PRUNE_";
+    const char *end = s.p + s.n, *p = s.p;
+
+    *any = open > 0;
+    while ((p = memmem(p, (size_t)(end - p), MARK, sizeof MARK - 1)) != NULL) {
+        p += sizeof MARK - 1;
+        s = (struct str){ p, (size_t)(end - p) };
+        if (str_starts(s, "BEGIN\xe2\x9f\xa7"))
+            open++;
+        else if (!str_starts(s, "END\xe2\x9f\xa7"))
+            continue;
+        else if (open)
+            open--;
+        *any = true;
+    }
+    return open;
+}
+
+void text_protected(struct text *t)
+{
+    size_t i, open = 0;
+    bool any;
 
     for (i = 0; i < t->count; i++) {
-        s = line_str(t, i);
-        if (t->lines[i].saw & SAW_MARK && memmem(s.p, s.n, BEGIN, sizeof BEGIN - 1))
-            inside = true;
-        if (inside) {
+        any = open > 0;
+        if (t->lines[i].saw & SAW_MARK)
+            open = open_behind(line_str(t, i), open, &any);
+        if (any)
             t->lines[i].kind |= K_KEEP;
-            count++;
-        }
-        if (t->lines[i].saw & SAW_MARK && memmem(s.p, s.n, END, sizeof END - 1)) {
-            if (!inside) {
-                t->lines[i].kind |= K_KEEP;
-                count++;
-            }
-            inside = false;
-        }
     }
-    return count;
 }

@@ -49,5 +49,6 @@ bool text_kinds(struct text *t, enum text_part part, const struct late *late);
 enum text_part text_guess(const struct text *t);
 
 /* Mark the lines from ⟦NO_PRUNE_BEGIN⟧ to ⟦NO_PRUNE_END⟧, both included, with
- * K_KEEP; a block that is not closed reaches to the end. Gives how many. */
-size_t text_protected(struct text *t);
+ * K_KEEP. Blocks may stand in each other; one that is not closed reaches to the
+ * end. */
+void text_protected(struct text *t);

@@ -19,19 +19,20 @@ static bool is_digit(char c)
 /* A time or date at p: digits with - : . / T Z + between; gives its length. */
 static size_t stamp(const char *p, size_t n)
 {
-    size_t i, digits = 0, signs = 0;
+    size_t i, digits = 0, signs = 0, dots = 0;
 
     for (i = 0; i < n; i++) {
-        if (is_digit(p[i]))
+        if (is_digit(p[i])) {
             digits++;
-        else if (p[i] >= '+' && p[i] <= ':') /* + , - . / and : */
+        } else if (p[i] >= '+' && p[i] <= ':') { /* + , - . / and : */
             signs++;
-        else if (!(digits && (p[i] == 'T' || p[i] == 'Z')))
+            dots += p[i] == '.';
+        } else if (!(digits && (p[i] == 'T' || p[i] == 'Z')))
             break;
     }
-    if (i < n && p[i] != ' ' && p[i] != '\t' && p[i] != ']')
+    if (i < n && p[i] != ' ' && p[i] != '\t' && p[i] != ']' && p[i] != '\033')
         return 0;
-    return digits >= 4 && signs >= 2 ? i : 0;
+    return digits >= 4 && signs >= 2 && (dots < signs || digits >= 8) && dots < 3 ? i : 0;
 }
 
 static bool is_month(const char *p, size_t n)
@@ -47,6 +48,31 @@ static bool is_month(const char *p, size_t n)
     return false;
 }
 
+/* "[2024-05-02 09:04:48]", "[Thu May 02 09:04:48 2024]", "[   12.345678]": a time,
+ * and up to the level in "[09:04:48 ERR]"; gives its length. */
+static size_t bracket(const char *p, size_t n)
+{
+    size_t i, digits = 0, letters = 0, signs = 0, dots = 0;
+
+    for (i = 1; i < n && i < 40 && p[i] != ']'; i++) {
+        if (is_digit(p[i])) {
+            digits++;
+        } else if (p[i] >= '+' && p[i] <= ':') {
+            signs++;
+            dots += p[i] == '.';
+        } else if (is_word_byte((unsigned char)p[i])) {
+            if (digits >= 6 && p[i - 1] == ' ')
+                break;
+            letters++;
+        } else if (p[i] != ' ') {
+            return 0;
+        }
+    }
+    if (i == n || i == 40 || digits < 6 || letters > 6 || signs + dots < 2)
+        return 0;
+    return p[i] == ']' ? i + 1 : i;
+}
+
 /* One piece of prefix at p; 0: none. */
 static size_t piece(const char *p, size_t n, bool *time)
 {
@@ -59,12 +85,16 @@ static size_t piece(const char *p, size_t n, bool *time)
             ;
         return i < n ? i + 1 : n;
     }
-    if (*p == '[' && n > 2 && (k = stamp(p + 1, n - 1)) != 0) {
+    if (*p == '[' && (k = bracket(p, n)) != 0) {
         *time = true;
-        return k + 1 < n && p[k + 1] == ']' ? k + 2 : k + 1;
+        return k;
     }
     if (is_month(p, n)) {
-        for (i = 4; i < n && (p[i] == ' ' || is_digit(p[i])); i++)
+        for (i = 4; i < n && p[i] == ' '; i++)
+            ;
+        if (i == n || !is_digit(p[i]))
+            return 0;
+        for (; i < n && is_digit(p[i]); i++)
             ;
         *time = true;
         return i;
@@ -149,11 +179,35 @@ static bool is_zero(struct str h, size_t at, size_t n)
         i--;
     if (i && h.p[i - 1] == '0' && (i == 1 || !is_digit(h.p[i - 2])))
         return true;
+    if (i > 6 && memcmp(h.p + i - 7, "0 tests", 7) == 0 && (i == 7 || !is_digit(h.p[i - 8])))
+        return true;
     if (i > 1 && (h.p[i - 2] | 32) == 'n' && (h.p[i - 1] | 32) == 'o')
         return true;
     while (j < h.n && (h.p[j] == ':' || h.p[j] == '=' || h.p[j] == ' '))
         j++;
     return j > at + n && j < h.n && h.p[j] == '0' && (j + 1 == h.n || !is_digit(h.p[j + 1]));
+}
+
+/* "error[E0308]", "error TS2322", "level=error", "\"error\"", and "Error from …" at
+ * the start: the name of a level, not a word of a sentence. */
+static bool is_level(struct str h, size_t at, size_t n)
+{
+    const char *p = h.p + at;
+    size_t i = at + n, k;
+
+    if (i < h.n && h.p[i] == '[')
+        return true;
+    if (at && h.p[at - 1] == '=')
+        return true;
+    if (at && h.p[at - 1] == '"' && i < h.n && h.p[i] == '"')
+        return true;
+    if (i + 1 >= h.n || h.p[i] != ' ')
+        return false;
+    for (k = ++i; k < h.n && h.p[k] >= 'A' && h.p[k] <= 'Z'; k++)
+        ;
+    if (k > i && k < i + 5 && k < h.n && is_digit(h.p[k]))
+        return true;
+    return !at && (p[0] == 'E' || k > i);
 }
 
 /* What the word of n letters at `at` says. */
@@ -179,13 +233,22 @@ static uint32_t word_says(struct str h, size_t at, size_t n)
         if (is_zero(h, at, n))
             return L_ZERO;
         if (all_upper(p, n) || after == ':' || after == '!' || (at && h.p[at - 1] == '[') ||
-            (at > 1 && h.p[at - 2] == ':' && h.p[at - 1] == ' '))
+            (at > 1 && h.p[at - 2] == ':' && h.p[at - 1] == ' ') || is_level(h, at, n))
             return L_SEV | L_STRONG;
         return L_SEV;
     }
     if (word_is(p, n, "caused"))
         return str_starts((struct str){ p, h.n - at }, "Caused by") ? L_STRONG | L_EXC : 0;
     return 0;
+}
+
+/* "failures=2", "Failures: 1", and not 0. */
+static bool counts(struct str h, const char *name)
+{
+    size_t n = strlen(name);
+    const char *p = memmem(h.p, h.n < 80 ? h.n : 80, name, n);
+
+    return p && p + n < h.p + h.n && p[n] >= '1' && p[n] <= '9';
 }
 
 /* "3 failed", "2 passed", "5 errors". */
@@ -203,8 +266,8 @@ static uint32_t summary(struct str h)
             return L_SUMMARY;
         i = j;
     }
-    return memmem(h.p, h.n < 80 ? h.n : 80, "failures=", 9) ||
-                   memmem(h.p, h.n < 80 ? h.n : 80, "errors=", 7)
+    return counts(h, "ailures=") || counts(h, "rrors=") || counts(h, "ailures: ") ||
+                   counts(h, "rrors: ")
                ? L_SUMMARY
                : 0;
 }
@@ -239,9 +302,12 @@ static uint32_t says(struct str h, uint32_t sevs)
             log |= word_says(h, i, j - i);
         i = j;
     }
+    log |= summary(h);
+    if (log & L_SUMMARY)
+        log &= ~(uint32_t)L_ZERO;
     if (sevs && !(log & L_ZERO))
         log |= L_SEV;
-    return log | summary(h);
+    return log;
 }
 
 /* ---- Other signs ---- */
@@ -289,12 +355,14 @@ static bool is_rule(struct str h)
     return h.n >= 5;
 }
 
-/* "12 | code", "   |   ^^^", "   ~~~^~~". */
+/* "12 | code", "> 12 | code", "   |   ^^^", "   ~~~^~~", pytest's ">       code". */
 static bool is_caret(struct str h)
 {
     size_t i = 0;
 
-    while (i < h.n && (is_digit(h.p[i]) || h.p[i] == ' '))
+    if (str_starts(h, ">    "))
+        return true;
+    while (i < h.n && (is_digit(h.p[i]) || h.p[i] == ' ' || (h.p[i] == '>' && !i)))
         i++;
     if (i < h.n && h.p[i] == '|' && (i + 1 == h.n || h.p[i + 1] == ' '))
         return true;
@@ -335,13 +403,16 @@ static uint32_t entry(const struct line *l, struct str h)
     case '#':
         return str_starts(h, "##[group]") ? L_ENTRY | L_GROUP : str_starts(h, "##[") ? L_GROUP : 0;
     case ':':
-        return str_starts(h, "::group") ? L_ENTRY | L_GROUP : 0;
+        return str_starts(h, "::group")      ? L_ENTRY | L_GROUP
+               : str_starts(h, "::endgroup") ? L_GROUP
+                                             : 0;
     case '=':
     case '_':
     case '-':
         if (is_rule(h))
             return L_RULE | (h.p[0] == '=' ? L_ENTRY : 0);
-        if (str_starts(h, "--- FAIL") || str_starts(h, "=== RUN"))
+        if (str_starts(h, "--- FAIL") || str_starts(h, "--- PASS") || str_starts(h, "--- SKIP") ||
+            str_starts(h, "=== RUN") || str_starts(h, "==== "))
             return L_ENTRY;
         return str_starts(h, "_____") || str_starts(h, "=====") || str_starts(h, "-----") ? L_ENTRY
                                                                                           : 0;
@@ -369,28 +440,54 @@ static size_t grep_prefix(struct str h)
     return 0;
 }
 
+/* " error: …", " warning: …" behind "path:12:": a diagnostic. */
+static bool says_level(struct str h, size_t at)
+{
+    struct str s = { h.p + at, h.n - at };
+
+    return str_starts(s, " error") || str_starts(s, " warning") || str_starts(s, " note");
+}
+
+static size_t words_in(struct str h, size_t n)
+{
+    size_t i, count = 0;
+
+    for (i = 0; i < n; i++)
+        count +=
+            is_word_byte((unsigned char)h.p[i]) && (!i || !is_word_byte((unsigned char)h.p[i - 1]));
+    return count;
+}
+
 /* The words behind "path:12:" define something: by a keyword, or as C does it,
  * at the margin, with a "(" and no ";" at the end. */
 static bool defines(const struct text *t, size_t i, struct str h)
 {
     const struct line *l = &t->lines[i];
     const struct word *w;
-    size_t k, end = t->lines[i + 1].words, most = l->words + 16, skip;
+    size_t skip = grep_prefix(h), k, end = t->lines[i + 1].words, names = 0;
     bool modified = false;
 
-    for (k = l->words; k < end && k < most; k++) {
+    if (skip && (skip == h.n || is_digit(h.p[skip]) || says_level(h, skip)))
+        return false;
+    /* the keyword comes first, or behind modifiers and one name: pub(crate) fn */
+    for (k = l->words + words_in(h, skip); k < end && names < 2; k++) {
         w = &t->words[t->places[k]];
-        if (w->kw == KW_DEF || (w->kw == KW_TYPE && w->len > 4))
+        if (w->kw == KW_CTRL || w->kw == KW_RETURN || w->kw == KW_THROW)
+            return false;
+        if ((w->kw == KW_DEF || (w->kw == KW_TYPE && w->len > 4)) && (modified || !names))
             return true;
         modified |= w->kw == KW_MOD;
+        names += !w->kw && t->places[k] && !is_digit(t->bytes.p[w->at]);
     }
     if (modified && l->saw & SAW_CALL && (l->last == '{' || l->last == ')'))
         return true;
-    if (!(l->saw & SAW_PATH_LINE) || !(l->saw & SAW_CALL) || l->last == ';' || l->last == ',')
+    if (!skip || !(l->saw & SAW_CALL) || l->last == ';' || !is_word_byte((unsigned char)h.p[skip]))
         return false;
-    skip = grep_prefix(h);
-    return skip && skip < h.n && h.p[skip] != ' ' && h.p[skip] != '\t' &&
-           is_word_byte((unsigned char)h.p[skip]) && memchr(h.p + skip, ' ', h.n - skip);
+    /* "int pop(": a type, a name and its parameters */
+    for (k = skip; k < h.n && h.p[k] != '(' && h.p[k] != ' '; k++)
+        ;
+    return k + 1 < h.n && h.p[k] == ' ' &&
+           (is_word_byte((unsigned char)h.p[k + 1]) || h.p[k + 1] == '*');
 }
 
 /* What stands behind "path:12:": how deep it is indented, is it a comment? */
@@ -410,28 +507,59 @@ static void inner(struct line *l, struct str h)
         l->kind |= K_COMMENT;
 }
 
+/* "make: *** ", "make[2]: *** ". */
+static bool is_make(struct str h)
+{
+    size_t i = 4;
+
+    if (!str_starts(h, "make"))
+        return false;
+    if (i < h.n && h.p[i] == '[')
+        while (i < h.n && h.p[i++] != ']')
+            ;
+    return str_starts((struct str){ h.p + i, h.n - i }, ": *** ");
+}
+
+/* "sh: 1: foo: not found". */
+static bool is_not_found(struct str h)
+{
+    static const char END[] = "not found";
+    size_t n = sizeof END - 1;
+
+    return h.n > n + 2 && memcmp(h.p + h.n - n, END, n) == 0 && memchr(h.p, ':', h.n - n);
+}
+
 /* The marks that tools put in front of what failed. */
 static bool is_verdict(struct str h, bool time)
 {
     switch (h.n > 1 ? h.p[0] : 0) {
     case 'E':
-        return h.p[1] == ' ' && !time;
+        return (h.p[1] == ' ' || str_starts(h, "E: ")) && !time;
     case '*':
         return str_starts(h, "*** ");
     case 'm':
-        return str_starts(h, "make: *** ");
+        return is_make(h);
     case 'n':
-        return str_starts(h, "not ok ");
+        return str_starts(h, "not ok ") || str_starts(h, "npm error ");
+    case 'C':
+        return str_starts(h, "CMake Error");
     case '#':
         return str_starts(h, "##[error]");
     case 'F':
         return str_starts(h, "FAIL ");
     case '\xe2':
         return str_starts(h, "\xe2\x9c\x97") || str_starts(h, "\xe2\x9c\x95") ||
-               str_starts(h, "\xe2\x9c\x96");
+               str_starts(h, "\xe2\x9c\x96") || str_starts(h, "\xe2\x97\x8f ");
     default:
         return false;
     }
+}
+
+/* "--- a/x.c", "+++ /dev/null": which file, not what was changed. */
+static bool is_file_of_diff(struct str h)
+{
+    return h.n > 5 && (str_starts(h, "--- ") || str_starts(h, "+++ ")) &&
+           (h.p[5] == '/' || str_starts((struct str){ h.p + 4, h.n - 4 }, "/dev/null"));
 }
 
 static uint32_t log_of(struct text *t, size_t i)
@@ -456,20 +584,27 @@ static uint32_t log_of(struct text *t, size_t i)
             log |= exit_status((struct str){ h.p, h.n < 400 ? h.n : 400 });
     }
     log |= entry(l, h);
-    if (is_verdict(h, time))
+    if (is_verdict(h, time)) {
         log |= L_STRONG | L_SEV;
+        log &= ~(uint32_t)L_OK;
+    }
+    if (l->saw & SAW_SEV && is_not_found(h))
+        log |= L_SEV;
     if (l->saw & SAW_PATH_LINE && !time)
         log |= L_PATH;
     if (!l->indent && h.n && !(log & L_ENTRY)) {
-        if (h.p[0] == '+')
+        if (is_file_of_diff(h))
+            ;
+        else if (h.p[0] == '+')
             log |= L_PLUS;
         else if (h.p[0] == '-')
             log |= L_MINUS;
     }
-    if ((l->indent || l->saw & (SAW_PATH_LINE | SAW_PAREN | SAW_QUOTE) || l->first == '#') &&
+    if ((l->indent || l->saw & (SAW_PATH_LINE | SAW_PAREN | SAW_QUOTE) || l->first == '#' ||
+         l->first == 'g') &&
         is_frame(l, h))
         log |= L_FRAME;
-    if ((l->saw & SAW_BAR || t->lines[i + 1].words == l->words) && is_caret(h))
+    if ((l->saw & SAW_BAR || l->first == '>' || t->lines[i + 1].words == l->words) && is_caret(h))
         log |= L_CARET;
     if (l->saw & SAW_PATH_LINE || !time) {
         if (defines(t, i, h))

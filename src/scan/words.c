@@ -326,9 +326,9 @@ static const char *skip_ansi(const char *p, const char *end)
     p++;
     if (p < end && *p == '[')
         for (p++; p < end && ((unsigned char)*p < 0x40 || (unsigned char)*p > 0x7e); p++)
-            if (*p == '\n')
+            if (*p == '\n' || (unsigned char)*p > 0x7e)
                 return p;
-    return p < end && *p != '\n' ? p + 1 : p;
+    return p < end && *p != '\n' && (unsigned char)*p < 0x80 ? p + 1 : p;
 }
 
 /* What a sign right behind `before` and before `after` tells of the line. */

@@ -25,15 +25,20 @@ static bool gone(const struct prune *p, size_t line)
     return false;
 }
 
-static bool has(struct str s, const char *what)
+static size_t count(struct str s, const char *what)
 {
-    return memmem(s.p, s.n, what, strlen(what)) != NULL;
+    const char *p = s.p, *end = s.p + s.n;
+    size_t n = 0;
+
+    for (; (p = memmem(p, (size_t)(end - p), what, strlen(what))) != NULL; p++)
+        n++;
+    return n;
 }
 
 static void holds(const struct prune *p, const struct prune_opts *o, struct str text)
 {
     size_t i, last = 0, removed = 0;
-    bool inside = false;
+    size_t open = 0, ends;
     struct str line;
 
     for (i = 0; i < p->gap_count; i++) {
@@ -43,18 +48,19 @@ static void holds(const struct prune *p, const struct prune_opts *o, struct str 
     }
     must(last <= p->lines && p->kept + removed == p->lines);
     must((double)removed <= floor((double)p->lines * o->max_ratio + 1e-9));
-    must(p->kept >= (o->min_keep < p->lines ? o->min_keep : p->lines));
+    must(p->kept >= o->min_keep || (p->kept == p->lines && (p->warning || !p->lines)));
     must(p->at && p->at[0] == 0 && p->at[p->lines] == text.n);
     for (i = 0; p->score && i < p->lines; i++)
         must(p->score[i] >= 0 && p->score[i] <= 1);
     for (i = 0; i < p->lines; i++) {
         must(p->at[i] < p->at[i + 1]);
         line = (struct str){ text.p + p->at[i], p->at[i + 1] - p->at[i] };
-        if (has(line, "\xe2\x9f\xa6NO_PRUNE_BEGIN\xe2\x9f\xa7"))
-            inside = true;
-        must(!inside || !gone(p, i + 1));
-        if (has(line, "\xe2\x9f\xa6NO_PRUNE_END\xe2\x9f\xa7"))
-            inside = false;
+        /* Counted here, there taken in the order of the line: never fewer are open. */
+        open += count(line, "\xe2\x9f\xa6NO_PRUNE_BEGIN\xe2\x9f\xa7");
+        must(!open || !gone(p, i + 1));
+        ends = count(line, "\xe2\x9f\xa6NO_PRUNE_END\xe2\x9f\xa7");
+        must(!ends || !gone(p, i + 1));
+        open = open > ends ? open - ends : 0;
     }
 }
 

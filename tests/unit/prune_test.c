@@ -180,6 +180,52 @@ static void blocks_stay(void)
     arena_done(&arena);
 }
 
+/* The lines of a text of "b" (BEGIN), "e" (END), "eb" (both) and others that are kept. */
+static const char *kept_of(const char *lines)
+{
+    static char out[40];
+    struct prune p;
+    struct buf b;
+    size_t i;
+
+    buf_init(&b, 4096);
+    for (; *lines; lines++)
+        buf_adds(&b, *lines == 'b'   ? "\xe2\x9f\xa6NO_PRUNE_BEGIN\xe2\x9f\xa7"
+                     : *lines == 'e' ? "\xe2\x9f\xa6NO_PRUNE_END\xe2\x9f\xa7"
+                     : *lines == ' ' ? "\n"
+                                     : "other");
+    p = prune(buf_str(&b), "the retry timeout", (struct prune_opts){ .max_ratio = 1 });
+    for (i = 1; i <= p.lines; i++)
+        out[i - 1] = is_kept(&p, i) ? 'K' : '.';
+    out[p.lines] = '\0';
+    buf_done(&b);
+    arena_done(&arena);
+    return out;
+}
+
+static void blocks_in_blocks(void)
+{
+    CHECK_STR(kept_of("o b o e o"), ".KKK.");
+    CHECK_STR(kept_of("o b o b o e o e o"), ".KKKKKKK.");
+    CHECK_STR(kept_of("b o eb o e o"), "KKKKK.");
+    CHECK_STR(kept_of("o be o"), ".K.");
+    CHECK_STR(kept_of("o e o"), ".K.");
+    CHECK_STR(kept_of("o e b o o"), ".KKKK");
+}
+
+static void impossible(void)
+{
+    struct prune p =
+        prune(STR("a\nb\nc\n"), "a", (struct prune_opts){ .max_ratio = 1, .min_keep = 4 });
+
+    CHECK(p.warning && strcmp(p.warning, "constraints_unmet") == 0 && p.kept == 3);
+    p = prune(STR("a\nb\nc\n"), "a", (struct prune_opts){ .max_ratio = 1, .min_keep = 3 });
+    CHECK(!p.warning && p.kept == 3);
+    p = prune(STR(""), "a", (struct prune_opts){ .max_ratio = 1, .min_keep = 3 });
+    CHECK(!p.warning && p.kept == 0);
+    arena_done(&arena);
+}
+
 static void odd_texts(void)
 {
     struct prune_opts o = { .max_ratio = 0.9 };
@@ -280,6 +326,16 @@ static void budgets(void)
         if (is_kept(&p, i))
             bytes += p.at[i] - p.at[i - 1];
     CHECK(bytes / 4 <= 200 && p.kept >= 10);
+    o.number_cost = 4;
+    o.marker_cost = 3;
+    buf_clear(&b);
+    for (i = 0; i < 2000; i++)
+        buf_adds(&b, i % 9 ? "x\n" : "timeout\n");
+    p = prune(buf_str(&b), "retry timeout", o);
+    for (i = 1, bytes = 0; i <= p.lines; i++)
+        if (is_kept(&p, i))
+            bytes += p.at[i] - p.at[i - 1];
+    CHECK(bytes / 4 + 4 * p.kept + 3 * p.gap_count <= 200 && p.kept >= 10);
     buf_done(&b);
     arena_done(&arena);
 }
@@ -302,11 +358,14 @@ int main(void)
 {
     TEST("every limit of pruning holds for 3,000 odd texts", every_limit);
     TEST("NO_PRUNE blocks stay whole with their directives", blocks_stay);
+    TEST("NO_PRUNE blocks stand in each other, and several on a line", blocks_in_blocks);
+    TEST("more lines to keep than there are is constraints_unmet", impossible);
     TEST("empty, huge and binary texts prune without harm", odd_texts);
     TEST("a million lines are pruned", million);
     TEST("of a few lines the one that was named stays", few_lines);
     TEST("too late at any step leaves the whole text", too_late);
-    TEST("a budget is passed only by what scores high, and at most twice", budgets);
+    TEST("a budget is passed only by what scores high, and at most twice, numbers included",
+         budgets);
     TEST("a line's score is explained", explained);
     return test_end();
 }
