@@ -65,7 +65,7 @@ DEBIAN    := $(shell . /etc/os-release 2>/dev/null && echo $$VERSION_ID)
 BUILD_PKG := libuv1-dev libpcre2-dev libcurl4-openssl-dev libssl-dev \
              libsqlite3-dev libzstd-dev \
              $(if $(filter 12,$(DEBIAN)),node-llhttp,libllhttp-dev)
-TEST_PKG  := ripgrep curl openssl libjson-c-dev git clang-format cppcheck \
+TEST_PKG  := ripgrep curl jq strace openssl libjson-c-dev git clang-format cppcheck \
              $(if $(shell command -v node),,nodejs) $(if $(shell command -v npm),,npm)
 FUZZ_PKG  := clang libclang-rt-dev
 TRAIN_PKG := python3 python3-numpy python3-sklearn

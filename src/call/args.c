@@ -64,24 +64,60 @@ const struct field *field_find(const struct tool *t, const char *name)
     return f->name ? f : NULL;
 }
 
+static bool take_number(struct str *s, size_t *n)
+{
+    for (*n = 0; s->n > 0 && *s->p >= '0' && *s->p <= '9' && *n < 100000000; s->p++, s->n--)
+        *n = *n * 10 + (size_t)(*s->p - '0');
+    return *n > 0;
+}
+
+static bool take_sign(struct str *s, char sign)
+{
+    if (s->n == 0 || *s->p != sign)
+        return false;
+    s->p++;
+    s->n--;
+    return true;
+}
+
+/* Lines and their characters, 0 where there is none. */
+static bool read_range(struct str s, size_t line[2], size_t at[2])
+{
+    at[0] = at[1] = 0;
+    if (!take_number(&s, &line[0]) || (take_sign(&s, ':') && !take_number(&s, &at[0])))
+        return false;
+    line[1] = line[0];
+    if (!take_sign(&s, '-'))
+        return s.n == 0;
+    line[1] = 0;
+    if (s.n == 0)
+        return true;
+    if (!take_number(&s, &line[1]) || (take_sign(&s, ':') && !take_number(&s, &at[1])))
+        return false;
+    if (at[0] > 0 && at[1] == 0) {
+        at[1] = line[1];
+        line[1] = line[0];
+    }
+    return s.n == 0 && (line[0] < line[1] || (line[0] == line[1] && (!at[1] || at[0] <= at[1])));
+}
+
 bool lines_parse(struct str s, size_t *from, size_t *to)
 {
-    size_t n[2] = { 0, 0 };
-    int which = 0;
+    size_t line[2] = { 0, 0 }, at[2];
+    bool ok = read_range(s, line, at);
 
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.p[i] == '-' && which == 0 && i > 0)
-            which = 1;
-        else if (s.p[i] >= '0' && s.p[i] <= '9' && n[which] < 100000000)
-            n[which] = n[which] * 10 + (size_t)(s.p[i] - '0');
-        else
-            return false;
-    }
-    *from = n[0];
-    *to = which ? n[1] : n[0];
-    if (which && s.p[s.n - 1] == '-')
-        return n[0] > 0;
-    return n[0] > 0 && *to >= *from;
+    *from = line[0];
+    *to = line[1];
+    return ok;
+}
+
+void lines_chars(struct str s, size_t *first, size_t *last)
+{
+    size_t line[2], at[2];
+
+    read_range(s, line, at);
+    *first = at[0];
+    *last = at[1];
 }
 
 static bool blank(struct str s)

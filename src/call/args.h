@@ -15,5 +15,11 @@ const struct field *field_find(const struct tool *t, const char *name);
  * names, except LD_LIBRARY_PATH. */
 bool env_forbidden(struct str name);
 
-/* "120-180", "120" or "120-" as numbers from 1 on; *to is 0 for "to the end". */
+/* "120-180", "120" or "120-" as numbers from 1 on; *to is 0 for "to the end". For
+ * parts of long lines a line may be followed by a character, from 1 on:
+ * "7:200-9:80", or "7:200-400" within one. */
 bool lines_parse(struct str s, size_t *from, size_t *to);
+
+/* The characters of such a range: first of its first line, last of its last; 0
+ * where none is named. */
+void lines_chars(struct str s, size_t *first, size_t *last);

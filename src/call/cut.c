@@ -48,15 +48,25 @@ static size_t tail_start(struct str s, size_t n)
     return i;
 }
 
+/* Where the gap begins and ends; characters are 0 where it does so with a line. */
+struct gap {
+    size_t from, to, first, last;
+};
+
 /* "read it with lines "FROM-TO"" with the numbers put in. */
-static void add_hint(struct buf *b, const char *more, size_t from, size_t to)
+static void add_hint(struct buf *b, const char *more, const struct gap *g)
 {
     for (const char *p = more; *p;) {
         if (strncmp(p, "FROM", 4) == 0) {
-            buf_addf(b, "%zu", from);
+            buf_addf(b, "%zu", g->from);
+            if (g->first)
+                buf_addf(b, ":%zu", g->first);
             p += 4;
         } else if (strncmp(p, "TO", 2) == 0) {
-            buf_addf(b, "%zu", to);
+            if (!g->last || g->from < g->to)
+                buf_addf(b, "%zu", g->to);
+            if (g->last)
+                buf_addf(b, "%s%zu", g->from < g->to ? ":" : "", g->last);
             p += 2;
         } else {
             buf_addc(b, *p++);
@@ -64,27 +74,45 @@ static void add_hint(struct buf *b, const char *more, size_t from, size_t to)
     }
 }
 
-static void add_marker(struct buf *b, const struct cut *k, bool in_line, size_t chars,
-                       const char *more)
+static void add_marker(struct buf *b, const struct gap *g, size_t chars, const char *more)
 {
-    if (in_line)
-        buf_addf(b, "[... %zu characters left out, in lines %zu-%zu", chars, k->from, k->to);
-    else if (k->from == k->to)
-        buf_addf(b, "[... line %zu left out, %zu characters", k->from, chars);
+    if (g->first && g->from == g->to)
+        buf_addf(b, "[... %zu characters left out, in line %zu", chars, g->from);
+    else if (g->first)
+        buf_addf(b, "[... %zu characters left out, in lines %zu-%zu", chars, g->from, g->to);
+    else if (g->from == g->to)
+        buf_addf(b, "[... line %zu left out, %zu characters", g->from, chars);
     else
-        buf_addf(b, "[... lines %zu-%zu left out (%zu lines, %zu characters)", k->from, k->to,
-                 k->to - k->from + 1, chars);
+        buf_addf(b, "[... lines %zu-%zu left out (%zu lines, %zu characters)", g->from, g->to,
+                 g->to - g->from + 1, chars);
     if (more) {
         buf_adds(b, ": ");
-        add_hint(b, more, k->from, k->to);
+        add_hint(b, more, g);
     }
     buf_adds(b, " ...]\n");
 }
 
-struct cut cut_text(struct arena *a, struct str text, size_t max, size_t first_line,
+/* Of the line that the byte at `at` is in, or ends. */
+static size_t line_start(struct str text, size_t at)
+{
+    const char *nl = memrchr(text.p, '\n', at);
+
+    return nl ? (size_t)(nl - text.p) + 1 : 0;
+}
+
+/* How many characters of its line stand before the byte at `at`. */
+static size_t chars_before(struct str text, size_t at, size_t skipped)
+{
+    size_t start = line_start(text, at);
+
+    return (start ? 0 : skipped) + utf8_count((struct str){ text.p + start, at - start });
+}
+
+struct cut cut_text(struct arena *a, struct str text, size_t max, size_t first_line, size_t skipped,
                     const char *more)
 {
     struct cut k = { .text = text };
+    struct gap g = { 0 };
     size_t room = max > 2 * MARKER ? max - MARKER : max / 2, head, tail;
     const char *nl;
     bool in_line = false;
@@ -109,13 +137,44 @@ struct cut cut_text(struct arena *a, struct str text, size_t max, size_t first_l
     k.from = first_line + cut_lines((struct str){ text.p, head }) -
              (head > 0 && text.p[head - 1] != '\n');
     k.to = first_line + cut_lines((struct str){ text.p, tail }) - 1;
+    g.from = k.from;
+    g.to = k.to;
+    if (in_line) {
+        g.first = chars_before(text, head, skipped) + 1;
+        g.last = chars_before(text, tail - (text.p[tail - 1] == '\n'), skipped);
+        g.last += g.last == 0; /* an empty line is had by its first character, too */
+    }
     buf_init(&b, text.n + 2 * MARKER);
     buf_add(&b, text.p, head);
     if (head > 0 && text.p[head - 1] != '\n')
         buf_addc(&b, '\n');
-    add_marker(&b, &k, in_line, utf8_count((struct str){ text.p + head, tail - head }), more);
+    add_marker(&b, &g, utf8_count((struct str){ text.p + head, tail - head }), more);
     buf_add(&b, text.p + tail, text.n - tail);
     k.text = arena_str(a, buf_str(&b));
     buf_done(&b);
     return k;
+}
+
+struct str cut_chars(struct str text, size_t first, size_t last)
+{
+    size_t end = text.n, line = end, start;
+    const char *nl;
+
+    if (text.n == 0)
+        return text;
+    if (last > 0) {
+        line -= text.p[line - 1] == '\n';
+        start = line_start(text, line);
+        end = start + head_bytes((struct str){ text.p + start, line - start }, last);
+        if (end == line)
+            end = text.n;
+    }
+    if (first > 1) {
+        nl = memchr(text.p, '\n', end);
+        start = head_bytes((struct str){ text.p, nl ? (size_t)(nl - text.p) : end }, first - 1);
+        text.p += start;
+        end -= start;
+    }
+    text.n = end;
+    return text;
 }

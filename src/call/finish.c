@@ -14,8 +14,9 @@
 #include "call/render.h"
 
 enum {
-    MAX_OUTPUT = 10 << 20,    /* default and largest max_output_bytes */
-    PLAIN_CHARS = 24000 - 400 /* clients cut at 30-50k without a word; room for the status */
+    MAX_OUTPUT = 10 << 20,     /* default and largest max_output_bytes */
+    PLAIN_CHARS = 24000 - 400, /* clients cut at 30-50k without a word; room for the status */
+    LEAST_CHARS = 4000         /* of this, beside texts that are pruned */
 };
 
 struct prune_step {
@@ -37,6 +38,25 @@ static void repair(struct call *c, struct entry *e)
     buf_done(&b);
 }
 
+/* Lines may be asked for from a character to another: a line may be longer than
+ * any answer. */
+static void take_chars(struct call *c)
+{
+    struct str lines = field_find(c->tool, "lines") ? arg_str(c, "lines") : (struct str){ 0 };
+    struct entry *e = c->result.first;
+    size_t first, last;
+
+    while (e && e->kind != ENTRY_TEXT)
+        e = e->next;
+    lines_chars(lines, &first, &last);
+    if (!e || (!first && !last))
+        return;
+    e->text = cut_chars(e->text, first, last);
+    e->skipped = first > 1 ? first - 1 : 0;
+    result_status(&c->result, "%s, characters %.*s", c->result.status ? c->result.status : "",
+                  (int)lines.n, lines.p);
+}
+
 struct str rows_text(struct arena *a, const struct rows *rows)
 {
     struct buf b;
@@ -50,6 +70,19 @@ struct str rows_text(struct arena *a, const struct rows *rows)
     s = arena_str(a, buf_str(&b));
     buf_done(&b);
     return s;
+}
+
+size_t rows_lines(const struct rows *rows, size_t i)
+{
+    struct buf b;
+    size_t n;
+
+    buf_init(&b, (size_t)1 << 30);
+    rows->text(&b, (const char *)rows->items + i * rows->size);
+    buf_addc(&b, '\n');
+    n = cut_lines(buf_str(&b));
+    buf_done(&b);
+    return n;
 }
 
 /* Drop whole rows from the end until their text fits; gives its bytes. */
@@ -78,7 +111,7 @@ static size_t share(const struct entry *e, size_t left)
     size_t later = 0;
 
     for (const struct entry *n = e->next; n; n = n->next)
-        if (n->kind == ENTRY_TEXT)
+        if (n->kind == ENTRY_TEXT && !n->pruned)
             later += n->text.n;
     if (later > left / 2)
         later = left / 2;
@@ -90,9 +123,6 @@ static void truncate_parts(struct call *c, struct finish *f)
     size_t left = f->max_output > 0 ? (size_t)f->max_output : MAX_OUTPUT, had;
 
     f->truncated = c->result.cut;
-    for (struct entry *e = c->result.first; e; e = e->next)
-        if (e->kind == ENTRY_TEXT)
-            repair(c, e);
     for (struct entry *e = c->result.first; e; e = e->next) {
         if (e->kind == ENTRY_TEXT) {
             size_t max = share(e, left);
@@ -162,22 +192,23 @@ static int by_text(const void *x, const void *y)
 static size_t keep_rows(struct call *c, struct prune_step *s)
 {
     struct rows *rows = &s->e->rows;
-    struct line_ref *refs = arena_alloc(&c->a, rows->count * sizeof *refs), *hit,
+    struct line_ref *refs = arena_alloc(&c->a, cut_lines(s->input) * sizeof *refs), *hit,
                     key = { .row = 0 };
     bool *keep = arena_zalloc(&c->a, rows->count);
     char *items = arena_alloc(&c->a, rows->count * rows->size);
-    size_t n = 0, bytes = 0;
+    size_t n = 0, lines = 0, bytes = 0;
     const char *p = s->input.p, *nl;
 
-    for (size_t i = 0; i < rows->count; i++, p = nl + 1) {
-        nl = memchr(p, '\n', (size_t)(s->input.p + s->input.n - p));
-        refs[i] = (struct line_ref){ { p, (size_t)(nl - p) }, i };
-    }
-    qsort(refs, rows->count, sizeof *refs, by_text);
+    for (size_t i = 0, end = 0; i < rows->count; i++)
+        for (end += rows_lines(rows, i); lines < end; p = nl + 1) {
+            nl = memchr(p, '\n', (size_t)(s->input.p + s->input.n - p));
+            refs[lines++] = (struct line_ref){ { p, (size_t)(nl - p) }, i };
+        }
+    qsort(refs, lines, sizeof *refs, by_text);
     for (p = s->output.p; p < s->output.p + s->output.n; p += key.text.n + 1) {
         nl = memchr(p, '\n', (size_t)(s->output.p + s->output.n - p));
         key.text = (struct str){ p, (size_t)((nl ? nl : s->output.p + s->output.n) - p) };
-        hit = bsearch(&key, refs, rows->count, sizeof *refs, by_text);
+        hit = bsearch(&key, refs, lines, sizeof *refs, by_text);
         if (hit && !keep[hit->row]) {
             keep[hit->row] = true;
             bytes += key.text.n + 1;
@@ -320,6 +351,7 @@ static void on_focused(struct call *c)
                     focus->work.jobs[i].out.warning);
     p->applied = !p->err.code && focus_apply(c);
     p->fallback = p->err.code != ERR_NONE;
+    p->too_long = !p->fallback && focus->too_long;
     if (p->fallback)
         p->reason = "pruner_error";
     if (p->applied) {
@@ -395,15 +427,29 @@ static void cut_rows(struct call *c, struct entry *e, size_t max)
                   c->result.more ? ": " : "", c->result.more ? c->result.more : "");
 }
 
+/* What is pruned is within its budget; the rest has what is left. */
+static size_t plain_room(struct call *c)
+{
+    size_t used = 0;
+
+    for (struct entry *e = c->result.first; e; e = e->next)
+        if (e->pruned && e->kind == ENTRY_TEXT)
+            used += utf8_count(e->text);
+    return used < PLAIN_CHARS - LEAST_CHARS ? PLAIN_CHARS - used : LEAST_CHARS;
+}
+
 static void cut_plain(struct call *c)
 {
-    size_t left = PLAIN_CHARS;
+    size_t left = plain_room(c);
 
     for (struct entry *e = c->result.first; e; e = e->next) {
+        if (e->pruned)
+            continue;
         if (e->kind == ENTRY_ROWS) {
             cut_rows(c, e, left);
         } else if (e->kind == ENTRY_TEXT) {
-            struct cut k = cut_text(&c->a, e->text, share(e, left), e->first_line, c->result.more);
+            struct cut k =
+                cut_text(&c->a, e->text, share(e, left), e->first_line, e->skipped, c->result.more);
 
             c->finish->cut |= k.from > 0;
             e->text = k.text;
@@ -451,6 +497,14 @@ static void send_ready(struct call *c)
     buf_done(&b);
 }
 
+/* The id brings back what a ceiling leaves out. */
+static void say_kept(struct call *c)
+{
+    c->result.more =
+        arena_printf(&c->a, "recover_text with id %s and lines \"FROM-TO\"", c->finish->pruning.id);
+    focus_number(c);
+}
+
 /* The whole is kept, or cannot be. */
 static void on_kept(struct call *c)
 {
@@ -462,9 +516,7 @@ static void on_kept(struct call *c)
     }
     if (!w->keep_err.code) {
         c->finish->pruning.id = w->id;
-        c->result.more =
-            arena_printf(&c->a, "recover_text with id %s and lines \"FROM-TO\"", w->id);
-        focus_number(c);
+        say_kept(c);
     }
     cut_plain(c);
     render(c);
@@ -474,7 +526,10 @@ static void cut_and_render(struct call *c)
 {
     struct finish *f = c->finish;
 
-    if (f->pruning.applied && c->site->pruner == PRUNER_BUILTIN) { /* within its budget */
+    if (f->pruning.applied && c->site->pruner == PRUNER_BUILTIN) {
+        say_kept(c);
+        if (c->answer == ANSWER_PLAIN)
+            cut_plain(c);
         render(c);
     } else if (must_keep(c)) {
         f->question = (struct str){ 0 };
@@ -526,6 +581,10 @@ void finish_start(struct call *c, void (*end)(struct call *c, struct str message
         f->question = arg_str(c, "context_focus_question");
     if (field_find(c->tool, "max_output_bytes"))
         f->max_output = arg_int(c, "max_output_bytes");
+    for (struct entry *e = c->result.first; e; e = e->next)
+        if (e->kind == ENTRY_TEXT)
+            repair(c, e);
+    take_chars(c);
     truncate_parts(c, f);
     prune_start(c);
 }

@@ -15,6 +15,7 @@ struct pruning {
     const char *id;     /* brings back what was left out, NULL: none */
     size_t lines, kept; /* by the engine inside, when applied */
     bool nothing;       /* nothing answers the question */
+    bool too_long;      /* some text is not pruned: lines that would stay are too long */
 };
 
 struct finish {
@@ -35,6 +36,9 @@ void finish_start(struct call *c, void (*end)(struct call *c, struct str message
 
 /* The lines of rows, in the arena. */
 struct str rows_text(struct arena *a, const struct rows *rows);
+
+/* How many lines row i is: a path may hold a newline. */
+size_t rows_lines(const struct rows *rows, size_t i);
 
 /* The call was cancelled meanwhile: stop and end it. */
 void finish_cancel(struct call *c);

@@ -2,21 +2,26 @@
 #include "call/focus.h"
 #include <stdio.h>
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "call/cut.h"
+#include "prune/ends.h"
 #include "tokens/tokens.h"
 
 enum {
     SHORT_LINES = 40, /* pass untouched */
     SHORT_TOKENS = 500,
-    BUDGET = 4000,  /* tokens; or a quarter of the text */
-    MARK_TOKENS = 3 /* "~33\n" */
+    BUDGET = 4000,     /* tokens; or a quarter of the text */
+    MARK_TOKENS = 3,   /* "~33\n" */
+    MOST_CHARS = 48000 /* of all that is pruned: a token may be eighty blanks */
 };
 
 struct focus_part {
     struct entry *e;
-    struct str text; /* before pruning */
-    size_t offset;   /* number of its first line, less one */
-    struct str out;  /* TEXT: pruned and numbered */
+    struct str text;    /* before pruning */
+    size_t offset;      /* number of its first line, less one */
+    struct str out;     /* pruned; TEXT: numbered */
+    bool *stays;        /* ROWS: this one */
+    size_t lines, kept; /* or rows */
 };
 
 /* --- what is kept --- */
@@ -59,14 +64,15 @@ static struct str line_at(struct str text, size_t at)
 }
 
 /* Far from the question is what most gaps are: that one goes without saying. */
-static void add_gap(struct buf *b, const struct prune_gap *g)
+static void add_gap(struct buf *b, const struct prune_gap *g, bool reasons)
 {
-    bool far = g->reason == PRUNE_WHY_FAR;
+    bool far = g->reason == PRUNE_WHY_FAR || !reasons;
 
     buf_addf(b, "~%zu%s%s\n", g->to - g->from + 1, far ? "" : " ", far ? "" : g->why);
 }
 
-static struct str render_text(struct arena *a, const struct prune_job *j, size_t offset)
+static struct str render_text(struct arena *a, const struct prune_job *j, size_t offset,
+                              bool reasons)
 {
     const struct prune *p = &j->out;
     size_t at = 0, gap = 0, n = 1;
@@ -80,7 +86,7 @@ static struct str render_text(struct arena *a, const struct prune_job *j, size_t
         at += line.n;
         if (gap < p->gap_count && n >= p->gaps[gap].from) {
             if (n == p->gaps[gap].to)
-                add_gap(&b, &p->gaps[gap++]);
+                add_gap(&b, &p->gaps[gap++], reasons);
         } else {
             buf_addf(&b, "%zu\t", offset + n);
             buf_add(&b, line.p, line.n);
@@ -92,40 +98,157 @@ static struct str render_text(struct arena *a, const struct prune_job *j, size_t
     return s;
 }
 
+/* A row stays if any of its lines does. */
+static struct str choose_rows(struct arena *a, struct focus_part *p, const struct prune *out)
+{
+    const struct rows *rows = &p->e->rows;
+    size_t n = 1, gap = 0, end = 1;
+    struct buf b;
+    struct str s;
+
+    p->stays = arena_zalloc(a, rows->count);
+    p->kept = 0;
+    buf_init(&b, p->text.n);
+    for (size_t i = 0, at = 0; i < rows->count; i++) {
+        size_t start = at;
+
+        for (end += rows_lines(rows, i); n < end; n++, at += line_at(p->text, at).n) {
+            while (gap < out->gap_count && out->gaps[gap].to < n)
+                gap++;
+            p->stays[i] |= gap == out->gap_count || n < out->gaps[gap].from;
+        }
+        p->kept += p->stays[i];
+        if (p->stays[i])
+            buf_add(&b, p->text.p + start, at - start);
+    }
+    s = arena_str(a, buf_str(&b));
+    buf_done(&b);
+    return s;
+}
+
+static bool fits(const struct prune_job *j, struct str out, size_t chars)
+{
+    return utf8_count(out) <= chars && tokens_count(out) <= 2 * j->opts.budget;
+}
+
+static void leave_whole(struct focus_part *p, struct prune_job *j)
+{
+    p->kept = p->lines;
+    p->out = p->text;
+    j->out.gap_count = 0;
+}
+
+static void render_part(struct call *c, struct focus_part *p, struct prune_job *j, size_t chars)
+{
+    bool rows = p->e->kind == ENTRY_ROWS;
+
+    p->lines = rows ? p->e->rows.count : j->out.lines;
+    if (j->out.gap_count == 0) {
+        leave_whole(p, j);
+        return;
+    }
+    if (c->finish->focus->nothing)
+        prune_show_ends(&j->out, &c->a, j->opts.budget);
+    p->kept = j->out.kept;
+    p->out = rows ? choose_rows(&c->a, p, &j->out) : render_text(&c->a, j, p->offset, true);
+    if (!rows && !fits(j, p->out, chars)) /* words of why may be what is too much */
+        p->out = render_text(&c->a, j, p->offset, false);
+    if (fits(j, p->out, chars) && p->out.n < p->text.n)
+        return;
+    c->finish->focus->too_long |= p->out.n < p->text.n;
+    leave_whole(p, j);
+}
+
+/* Is the answer smaller for it, with all that the status line has to say? */
+static bool saves(const struct focus *f)
+{
+    const struct pruning p = {
+        .lines = f->lines, .kept = f->kept, .nothing = f->nothing, .id = f->work.id
+    };
+    size_t raw = 0, now;
+    struct buf b;
+
+    buf_init(&b, 400);
+    focus_say(&b, &p);
+    now = b.len;
+    buf_done(&b);
+    for (size_t i = 0; i < f->work.count; i++) {
+        raw += f->parts[i].text.n;
+        now += f->parts[i].out.n;
+    }
+    return now < raw;
+}
+
 static void render_parts(struct call *c, struct prune_work *w)
 {
     struct focus *f = c->finish->focus;
+    size_t chars = MOST_CHARS;
 
+    f->nothing = true;
+    for (size_t i = 0; i < w->count; i++)
+        f->nothing &= w->jobs[i].out.nothing;
     for (size_t i = 0; i < w->count; i++) {
         struct focus_part *p = &f->parts[i];
 
-        if (p->e->kind != ENTRY_TEXT || w->jobs[i].out.gap_count == 0)
-            continue;
-        p->out = render_text(&c->a, &w->jobs[i], p->offset);
-        if (p->out.n < w->jobs[i].text.n)
-            continue;
-        p->out = (struct str){ 0 }; /* never larger than raw */
-        w->jobs[i].out.gap_count = 0;
-        w->jobs[i].out.kept = w->jobs[i].out.lines;
+        render_part(c, p, &w->jobs[i], chars);
+        f->lines += p->lines;
+        f->kept += p->kept;
+        if (w->jobs[i].out.gap_count > 0)
+            chars -= utf8_count(p->out);
     }
+    if (!saves(f))
+        for (size_t i = 0; i < w->count; i++)
+            leave_whole(&f->parts[i], &w->jobs[i]);
+}
+
+void focus_say(struct buf *b, const struct pruning *p)
+{
+    buf_addf(b, "; %skept %zu of %zu lines%s (~N: N left out; recover_text id %s)",
+             p->nothing ? "nothing here answers the question: " : "", p->kept, p->lines,
+             p->nothing ? "" : " for the question", p->id);
 }
 
 /* --- start --- */
 
-static struct prune_opts opts_for(const struct call *c, const struct entry *e, struct str text)
+struct prune_opts focus_opts(const struct site *s, struct str text, bool output, bool marks)
 {
     size_t tokens = tokens_count(text), quarter = tokens / 4;
-    bool output = e->kind == ENTRY_ROWS || strcmp(e->name, "content") != 0;
     struct prune_opts o = { .source = output ? PRUNE_LOGS : PRUNE_AUTO,
-                            .scorer = c->site->heuristic ? PRUNE_HEURISTIC : PRUNE_LEARNED,
+                            .scorer = s->heuristic ? PRUNE_HEURISTIC : PRUNE_LEARNED,
                             .max_ratio = 1,
                             .min_keep = 1,
                             .budget = quarter < BUDGET ? quarter : BUDGET,
-                            .marker_cost = e->kind == ENTRY_TEXT ? MARK_TOKENS : 0 };
+                            .marker_cost = marks ? MARK_TOKENS : 0 };
 
     if (tokens <= SHORT_TOKENS || cut_lines(text) <= SHORT_LINES)
         o.max_ratio = 0;
     return o;
+}
+
+/* One budget for all: the later text (stderr) has half of it if both are long. */
+static void share_budget(struct prune_work *w)
+{
+    size_t left = BUDGET;
+
+    for (size_t i = 0; i < w->count; i++) {
+        struct prune_opts *o = &w->jobs[i].opts;
+        size_t later = 0;
+
+        for (size_t k = i + 1; k < w->count; k++)
+            later += w->jobs[k].opts.max_ratio > 0 ? w->jobs[k].opts.budget : 0;
+        if (later > left / 2)
+            later = left / 2;
+        if (o->budget > left - later)
+            o->budget = left - later;
+        if (o->max_ratio > 0)
+            left -= o->budget;
+    }
+}
+
+/* Of "1234\t": a token for three digits, and the tab. */
+static size_t number_tokens(size_t most)
+{
+    return ((size_t)snprintf(NULL, 0, "%zu", most) + 2) / 3 + 1;
 }
 
 static void first(struct call *c, struct prune_work *w)
@@ -134,10 +257,18 @@ static void first(struct call *c, struct prune_work *w)
 
     w->keep = whole(c, f);
     for (size_t i = 0; i < w->count; i++) {
-        w->jobs[i].text = f->parts[i].text;
-        w->jobs[i].goal = c->finish->question;
-        w->jobs[i].opts = opts_for(c, f->parts[i].e, f->parts[i].text);
+        const struct focus_part *p = &f->parts[i];
+        const struct entry *e = p->e;
+        bool rows = e->kind == ENTRY_ROWS, output = rows || strcmp(e->name, "content") != 0;
+        struct prune_job *j = &w->jobs[i];
+
+        j->text = p->text;
+        j->goal = c->finish->question;
+        j->opts = focus_opts(c->site, p->text, output, !rows);
+        if (!rows)
+            j->opts.number_cost = number_tokens(p->offset + e->first_line + cut_lines(p->text));
     }
+    share_budget(w);
 }
 
 /* A part of a file is numbered as the file is; the id then carries how far its
@@ -201,19 +332,16 @@ void focus_number(struct call *c)
 
 /* --- apply --- */
 
-static void keep_rows(struct call *c, struct entry *e, const struct prune *p)
+static void keep_rows(struct call *c, const struct focus_part *p)
 {
-    struct rows *rows = &e->rows;
+    struct rows *rows = &p->e->rows;
     char *items = arena_alloc(&c->a, rows->count * rows->size);
-    size_t n = 0, gap = 0;
+    size_t n = 0;
 
-    for (size_t i = 0; i < rows->count; i++) {
-        while (gap < p->gap_count && p->gaps[gap].to < i + 1)
-            gap++;
-        if (gap < p->gap_count && i + 1 >= p->gaps[gap].from)
-            continue;
-        memcpy(items + n++ * rows->size, (const char *)rows->items + i * rows->size, rows->size);
-    }
+    for (size_t i = 0; i < rows->count; i++)
+        if (p->stays[i])
+            memcpy(items + n++ * rows->size, (const char *)rows->items + i * rows->size,
+                   rows->size);
     rows->items = items;
     rows->count = n;
 }
@@ -221,24 +349,19 @@ static void keep_rows(struct call *c, struct entry *e, const struct prune *p)
 bool focus_apply(struct call *c)
 {
     struct focus *f = c->finish->focus;
-    bool cut = pruner_cuts(&f->work), nothing = true;
 
-    if (!cut || f->work.keep_err.code)
+    if (!pruner_cuts(&f->work) || f->work.keep_err.code)
         return false;
     for (size_t i = 0; i < f->work.count; i++) {
-        const struct prune *p = &f->work.jobs[i].out;
-        struct entry *e = f->parts[i].e;
+        struct focus_part *p = &f->parts[i];
 
-        f->lines += p->lines;
-        f->kept += p->kept;
-        nothing &= p->nothing || p->gap_count == 0;
-        if (p->gap_count == 0)
+        if (f->work.jobs[i].out.gap_count == 0)
             continue;
-        if (e->kind == ENTRY_TEXT)
-            e->text = f->parts[i].out;
+        p->e->pruned = true;
+        if (p->e->kind == ENTRY_TEXT)
+            p->e->text = p->out;
         else
-            keep_rows(c, e, p);
+            keep_rows(c, p);
     }
-    f->nothing = nothing;
     return true;
 }

@@ -8,6 +8,7 @@
  * Nothing is made smaller here; finish.c did that. */
 #include "call/render.h"
 #include "call/finish.h"
+#include "call/focus.h"
 
 static void put_pruning(struct json_out *o, const struct pruning *p)
 {
@@ -207,17 +208,15 @@ static void status_line(const struct call *c, struct buf *b)
         buf_adds(b, "; cut at its ceiling, not complete");
     if (c->result.replaced)
         buf_addf(b, "; %zu bytes of invalid UTF-8 shown as U+FFFD", c->result.replaced);
-    if (p->nothing)
-        buf_addf(b, "; nothing here answers the question: head and tail of %zu lines", p->lines);
-    else if (p->lines)
-        buf_addf(b, "; kept %zu of %zu lines for the question", p->kept, p->lines);
+    if (p->lines)
+        focus_say(b, p);
     else if (p->applied)
         buf_addf(b, "; pruned to the question: %zu of %zu bytes kept", p->pruned_bytes,
                  p->raw_bytes);
-    if (p->lines)
-        buf_addf(b, " (~N: N left out; recover_text id %s)", p->id);
     else if (p->fallback)
         buf_addf(b, "; not pruned (%s: %s)", err_word(p->err.code), p->err.msg);
+    else if (p->too_long && f->cut)
+        buf_adds(b, "; not pruned: the lines that would stay are too long");
 }
 
 static void render_plain(struct call *c, struct buf *out)

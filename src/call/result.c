@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include "base/utf8.h"
 
-enum { MAX_FACT = 1 << 24 };
-
 static struct entry *append(struct result *r, const char *name, enum entry_kind kind)
 {
     struct entry *e = arena_zalloc(r->a, sizeof *e);
@@ -30,9 +28,9 @@ void result_str(struct result *r, const char *name, struct str value)
     struct buf fixed, b;
     struct json_out o = json_out(&b);
 
-    buf_init(&fixed, MAX_FACT);
-    buf_init(&b, MAX_FACT);
+    buf_init(&fixed, 3 * value.n + 16);
     utf8_repair(&fixed, value);
+    buf_init(&b, 6 * fixed.len + 16);
     json_put_str(&o, buf_str(&fixed));
     result_json(r, name, arena_str(r->a, buf_str(&b)));
     buf_done(&b);

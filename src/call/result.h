@@ -34,6 +34,8 @@ struct entry {
     const char *title;            /* TEXT: plain answers put "[title]" before it, NULL: nothing */
     size_t escaped_at, escaped_n; /* TEXT: where render.c wrote it already, escaped */
     size_t first_line;            /* TEXT: number of its first line in the original, from 1 */
+    size_t skipped;               /* TEXT: characters of that line that were not asked for */
+    bool pruned;                  /* TEXT, ROWS: to its budget, by the engine inside */
     struct entry *next;
 };
 

@@ -180,7 +180,7 @@ static void on_end(void *arg, struct child *c)
     if (r->signo)
         in->status = 128 + r->signo;
     else if (c->outcome == CHILD_NO_START)
-        in->status = cli_fail(127, "%s", c->err.msg);
+        in->status = cli_fail(c->status < 0 ? 126 : c->status, "%s", c->err.msg);
     else if (c->outcome != CHILD_EXITED)
         in->status = r->ok ? cli_fail(1, "%s", c->err.msg) : 1;
     if (c->outcome == CHILD_NO_START)
@@ -242,6 +242,7 @@ bool input_command(struct input *in, char **argv)
                                                         .env = (const char *const *)environ,
                                                         .cwd = -1,
                                                         .merge_err = true,
+                                                        .inherit_in = !isatty(0),
                                                         .on_out = on_out,
                                                         .on_end = on_end,
                                                         .arg = &r });

@@ -16,10 +16,11 @@ struct input {
 /* NULL and "-" are stdin. False: it failed and that was said. */
 bool input_file(struct input *in, const char *path);
 
-/* Run a command, stdout and stderr as one. Its end is in->status, 128+n for
+/* Run a command, stdout and stderr as one; our stdin is its, but for a terminal,
+ * on which nobody would see what it asks. Its end is in->status, 128+n for
  * signal n; SIGINT, SIGTERM and SIGHUP to us end it and everything below it,
  * and what it wrote until then is the text. False: it could not be run, as a
- * shell would say it (127). */
+ * shell would say it (127 not found, 126). */
 bool input_command(struct input *in, char **argv);
 
 /* Undo both. */

@@ -15,16 +15,16 @@
 #include "cli/kept.h"
 #include "cli/note.h"
 #include "cli/show.h"
+#include "prune/ends.h"
 #include "store/store.h"
 #include "tokens/tokens.h"
 
 enum {
     SHORT_LINES = 40, /* pass untouched */
     SHORT_TOKENS = 500,
-    BUDGET = 4000,   /* tokens; or a quarter of the text */
-    GAP_TOKENS = 16, /* of the line that stands for a gap */
-    END_LINES = 5,   /* of head and tail, where nothing answers */
-    END_BYTES = 2000,
+    BUDGET = 4000,     /* tokens; or a quarter of the text */
+    GAP_TOKENS = 16,   /* of the line that stands for a gap */
+    NUMBER_TOKENS = 3, /* of what stands before a line */
     MAX_SHOWN = 1 << 30
 };
 
@@ -46,6 +46,7 @@ struct work {
     struct buf shown; /* without colours */
     char id[40];
     bool is_short;
+    bool in_vain; /* it stays whole, for less would not be shorter */
     bool explain; /* every line, so nothing is left out */
     struct note note;
 };
@@ -126,33 +127,6 @@ static size_t budget_of(const struct work *w)
     return quarter < BUDGET ? quarter : BUDGET;
 }
 
-/* Nothing answers: head and tail then say what the text is, whatever else was
- * chosen to stay. */
-static void show_ends(struct work *w)
-{
-    struct prune *p = &w->p;
-    const struct prune_gap *old = p->gaps;
-    struct prune_gap *gaps = arena_alloc(&w->a, (p->gap_count + 1) * sizeof *gaps);
-    size_t n = 0, from = 1, to = p->lines;
-
-    if (p->lines > 2 * END_LINES && p->at[END_LINES] <= END_BYTES)
-        from += END_LINES;
-    if (p->lines > 2 * END_LINES && p->at[to] - p->at[to - END_LINES] <= END_BYTES)
-        to -= END_LINES;
-    p->kept = p->lines;
-    for (size_t i = 0; i < p->gap_count; i++) {
-        gaps[n] = old[i];
-        gaps[n].from = old[i].from < from ? from : old[i].from;
-        gaps[n].to = old[i].to > to ? to : old[i].to;
-        if (gaps[n].from <= gaps[n].to) {
-            p->kept -= gaps[n].to - gaps[n].from + 1;
-            n++;
-        }
-    }
-    p->gaps = gaps;
-    p->gap_count = n;
-}
-
 static void run_engine(struct work *w)
 {
     const struct asked *k = w->ask;
@@ -161,18 +135,19 @@ static void run_engine(struct work *w)
                             .min_keep = 1,
                             .budget = budget_of(w),
                             .marker_cost = GAP_TOKENS,
+                            .number_cost = w->show.numbers ? NUMBER_TOKENS : 0,
                             .late = on_late,
                             .late_arg = &w->note,
                             .tokens = tokens_count };
 
     if (strcmp(k->set->text[OPT_SCORER], "heuristic") == 0)
         o.scorer = PRUNE_HEURISTIC;
-    if (w->is_short)
+    if (w->is_short || (k->set->given[OPT_TOKENS] && o.budget >= w->show.before))
         o.max_ratio = 0;
     prune_text(&w->p, &w->a, w->text, k->goal, &o);
     w->show.warning = w->p.warning;
     if (w->p.nothing && w->p.gap_count > 0)
-        show_ends(w);
+        prune_show_ends(&w->p, &w->a, o.budget);
 }
 
 /* All lines stay after all. */
@@ -214,6 +189,13 @@ static bool can_keep(struct work *w)
     return false;
 }
 
+/* Or did numbers and marks eat up what was saved? */
+static bool is_less(const struct work *w)
+{
+    return !w->shown.full && w->shown.len < w->text.n &&
+           tokens_count(buf_str(&w->shown)) < w->show.before;
+}
+
 static void prune(struct work *w)
 {
     if (can_keep(w) || w->ask->set->num[OPT_JSON])
@@ -228,8 +210,10 @@ static void prune(struct work *w)
         return;
     }
     show_text(&w->shown, &w->show);
-    if (w->shown.full || (!w->ask->limited && w->shown.len >= w->text.n))
-        make_whole(w); /* numbers and marks ate up what was saved */
+    if (w->p.gap_count > 0 && !is_less(w)) {
+        w->in_vain = true;
+        make_whole(w);
+    }
     if (w->p.gap_count > 0)
         keep(w);
 }
@@ -290,6 +274,9 @@ static void say(const struct work *w)
     add_counts(&b, w);
     if (w->p.warning)
         buf_addf(&b, "; not pruned: %s", w->p.warning);
+    else if (w->in_vain)
+        buf_adds(&b, w->show.numbers ? "; with numbers and marks it would not be shorter"
+                                     : "; with marks it would not be shorter");
     else if (w->is_short)
         buf_adds(&b, "; a short text stays whole unless --ratio or --tokens is given");
     if (w->show.id && set->text[OPT_STORE])

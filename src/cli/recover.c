@@ -13,8 +13,9 @@
 
 struct wanted {
     char id[64];
-    size_t offset;   /* what shown numbers are too high by */
-    size_t from, to; /* as shown; from 0: everything, to 0: to the end */
+    size_t offset;      /* what shown numbers are too high by */
+    size_t from, to;    /* as shown; from 0: everything, to 0: to the end */
+    size_t first, last; /* characters of these lines, 0: all */
 };
 
 static bool read_id(struct wanted *w, const char *arg)
@@ -54,7 +55,8 @@ static int print_lines(struct str text, const struct wanted *w)
                         w->offset + total, from);
     start = from ? lines_end(text, from - w->offset - 1) : 0;
     end = to ? lines_end(text, to - w->offset) : text.n;
-    return cli_print((struct str){ text.p + start, end - start }) ? 0 : 1;
+    text = cut_chars((struct str){ text.p + start, end - start }, w->first, w->last);
+    return cli_print(text) ? 0 : 1;
 }
 
 int cmd_recover(struct house *h, int argc, char **argv)
@@ -71,6 +73,8 @@ int cmd_recover(struct house *h, int argc, char **argv)
         return cli_fail(2, "'%s' is not an id: prn_… as an answer gave it", argv[0]);
     if (argc == 2 && !lines_parse(str_of(argv[1]), &w.from, &w.to))
         return cli_fail(2, "'%s' are not line numbers: 120-154, 120 or 120-, from 1 on", argv[1]);
+    if (argc == 2)
+        lines_chars(str_of(argv[1]), &w.first, &w.last);
     buf_init(&text, STORE_MOST_BYTES);
     if (kept_get(&h->set, w.id, &text, &e))
         status = print_lines(buf_str(&text), &w);

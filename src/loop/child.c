@@ -220,6 +220,7 @@ static void outcome_no_start(struct kid *k, const struct warden_record *r)
     struct err *e = &k->pub.err;
 
     k->pub.outcome = CHILD_NO_START;
+    k->pub.status = r->kind == WARDEN_NO_EXEC && r->error == ENOENT ? 127 : 126;
     if (r->kind == WARDEN_NO_CWD)
         err_set(e, ERR_CWD, "cannot enter the folder for '%s': %s", k->name, strerror(r->error));
     else if (r->error == E2BIG)
@@ -478,6 +479,10 @@ static bool open_fds(struct kid *k, const struct child_opts *o)
         k->err.fd = p[0];
         k->give[GIVE_ERR] = p[1];
     }
+    k->give[GIVE_IN] =
+        o->inherit_in ? fcntl(0, F_DUPFD_CLOEXEC, 3) : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (k->give[GIVE_IN] < 0)
+        return false;
     k->give[GIVE_CWD] = o->cwd < 0 ? open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)
                                    : fcntl(o->cwd, F_DUPFD_CLOEXEC, 3);
     return k->give[GIVE_CWD] >= 0;

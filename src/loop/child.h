@@ -9,7 +9,7 @@
  *
  * Output is read while the command runs, each stream up to its ceiling; the
  * rest is read and counted but not kept, so the command never blocks on us.
- * stdin is /dev/null. */
+ * stdin is /dev/null, unless ours is to be inherited. */
 #pragma once
 #include "base/buf.h"
 #include "loop/loop.h"
@@ -31,6 +31,7 @@ struct child_opts {
     uint64_t timeout_ms;     /* 0: none */
     size_t max_out, max_err; /* ceilings of what is kept */
     bool merge_err;          /* stderr goes where stdout goes */
+    bool inherit_in;         /* stdin is ours; never where that is a protocol's */
 
     /* Called for each piece of stdout as it comes, instead of keeping it; give
      * false to have the child killed (it then ends as CHILD_CANCELLED). */
@@ -43,7 +44,8 @@ struct child_opts {
 
 struct child {
     enum child_outcome outcome;
-    int status;                    /* exit code, exact; -1 where there is none */
+    int status;                    /* exit code, exact; -1 where there is none; NO_START: as
+                                      a shell says it, 127 not found, 126 otherwise */
     int signal;                    /* the signal that ended it, else 0 */
     struct buf out, err_out;       /* what was kept */
     uint64_t out_total, err_total; /* bytes that were written, kept or not */

@@ -125,10 +125,10 @@ static int spawn(struct keeper *k, char **argv, char **env)
     return k->pid < 0 ? errno : failed;
 }
 
-/* 0 is /dev/null already, since the warden's is. */
 static bool stdio_set(const int *give)
 {
-    return dup2(give[GIVE_OUT], 1) == 1 && dup2(give[GIVE_ERR], 2) == 2;
+    return dup2(give[GIVE_IN], 0) == 0 && dup2(give[GIVE_OUT], 1) == 1 &&
+           dup2(give[GIVE_ERR], 2) == 2;
 }
 
 /* A byte, or nobody there any more. */
@@ -207,10 +207,13 @@ static noreturn void start_failed(struct keeper *k, int kind, int error)
  * its pipes and its folder. */
 static void let_go(const int *give)
 {
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
     for (int i = 0; i < GIVE_CTL; i++)
         close(give[i]);
-    if (dup2(0, 1) < 0 || dup2(0, 2) < 0 || chdir("/") != 0)
+    if (dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0 || chdir("/") != 0)
         _exit(1);
+    close(null);
 }
 
 static void start(struct keeper *k, const int *give)

@@ -18,7 +18,7 @@ struct line {
 
 enum line_result { LINE_SENT, LINE_BUSY, LINE_FAILED };
 
-/* Send the five descriptors of one command (warden.h). They stay the caller's.
+/* Send the six descriptors of one command (warden.h). They stay the caller's.
  * BUSY: nothing was sent, try again a little later. Never blocks. */
 enum line_result line_send(struct line *n, const int *give, struct err *e);
 

@@ -39,6 +39,21 @@ static const char *type_name(enum json_type t)
 static void check_fields(struct checking *k, struct json v, const struct check_field *fields,
                          const char *prefix);
 
+static void check_members(struct checking *k, struct json v, const struct check_field *f,
+                          const char *prefix)
+{
+    size_t n = 0;
+
+    for (struct json m = json_first(v); json_type(m) && k->count < MOST; m = json_next(m), n++) {
+        const char *name = arena_printf(&k->c->a, "%s[%zu]", f->name, n);
+
+        if (json_type(m) != JSON_OBJ)
+            wrong(k, prefix, name, type_name(JSON_OBJ));
+        else
+            check_fields(k, m, f->inside, arena_printf(&k->c->a, "%s%s.", prefix, name));
+    }
+}
+
 static void check_one(struct checking *k, struct json v, const struct check_field *f,
                       const char *prefix)
 {
@@ -46,7 +61,9 @@ static void check_one(struct checking *k, struct json v, const struct check_fiel
     long long whole;
     double num = 0;
 
-    if (json_type(v) == JSON_NONE) {
+    if (f->type == JSON_NONE) {
+        return;
+    } else if (json_type(v) == JSON_NONE) {
         wrong(k, prefix, f->name, "is required");
     } else if (json_type(v) != f->type) {
         wrong(k, prefix, f->name, type_name(f->type));
@@ -57,6 +74,8 @@ static void check_one(struct checking *k, struct json v, const struct check_fiel
         wrong(k, prefix, f->name, arena_printf(a, "must be from %.10g to %.10g", f->min, f->max));
     } else if (f->words && !has_word(f->words, json_str(v, a))) {
         wrong(k, prefix, f->name, arena_printf(a, "must be one of: %s", f->words));
+    } else if (f->inside && f->type == JSON_ARR) {
+        check_members(k, v, f, prefix);
     } else if (f->inside) {
         check_fields(k, v, f->inside, arena_printf(a, "%s%s.", prefix, f->name));
     }

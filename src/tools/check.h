@@ -7,11 +7,11 @@
 
 struct check_field {
     const char *name;
-    enum json_type type;
+    enum json_type type;              /* JSON_NONE: may be missing, and the row looks at it */
     double min, max;                  /* JSON_NUM, where max is not 0 */
     bool integer;                     /* JSON_NUM */
     const char *words;                /* JSON_STR: one of these, between spaces */
-    const struct check_field *inside; /* JSON_OBJ */
+    const struct check_field *inside; /* JSON_OBJ; JSON_ARR, whose members are such objects */
 };
 
 /* All fields are there, of their types and in their ranges, and no others. The

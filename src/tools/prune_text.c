@@ -73,7 +73,7 @@ static struct str put_text(const struct pruning_text *t, struct arena *a)
     size_t at = 0, gap = 0;
     struct buf b;
 
-    buf_init(&b, 4 * text.n + 400 * p->gap_count + 64);
+    buf_init(&b, text.n + 24 * p->lines + 400 * p->gap_count + 64);
     for (size_t n = 1; at < text.n; n++) {
         const char *nl = memchr(text.p + at, '\n', text.n - at);
         size_t len = nl ? (size_t)(nl - text.p) + 1 - at : text.n - at;
@@ -103,7 +103,6 @@ static void then(struct call *c, struct prune_work *w)
 {
     struct pruning_text *t = c->op;
 
-    (void)w;
     t->tokens_before = tokens_count(t->job.text);
     if (t->warning)
         return;
@@ -112,7 +111,9 @@ static void then(struct call *c, struct prune_work *w)
         return;
     put_annotations(t, &c->a);
     t->pruned = put_text(t, &c->a);
-    t->tokens_after = t->job.out.gap_count ? tokens_count(t->pruned) : t->tokens_before;
+    t->tokens_after = tokens_count(t->pruned);
+    if (clock_ms() >= w->deadline_ms)
+        t->warning = "timeout";
 }
 
 /* --- the answer --- */
@@ -132,7 +133,8 @@ static void put_stats(struct call *c, struct pruning_text *t, size_t lines)
     json_kv_int(&o, "pruned_lines", (long long)gone);
     json_kv_raw(&o, "pruned_ratio", str_of(ratio));
     json_kv_int(&o, "tokens_est_before", (long long)t->tokens_before);
-    json_kv_int(&o, "tokens_est_after", (long long)(gone ? t->tokens_after : t->tokens_before));
+    json_kv_int(&o, "tokens_est_after",
+                (long long)(t->warning ? t->tokens_before : t->tokens_after));
     json_kv_int(&o, "elapsed_ms", (long long)(clock_ms() - t->started_ms));
     json_kv_bool(&o, "used_fallback", t->warning != NULL);
     json_obj_end(&o);
@@ -181,8 +183,8 @@ static void on_cancel(struct call *c)
 
 static const struct check_field option_fields[] = {
     { "max_prune_ratio", .type = JSON_NUM, .max = 1 },
-    { "min_keep_lines", .type = JSON_NUM, .max = 1e15, .integer = true },
-    { "timeout_ms", .type = JSON_NUM, .min = 1, .max = 1e15, .integer = true },
+    { "min_keep_lines", .type = JSON_NUM, .max = 9e18, .integer = true },
+    { "timeout_ms", .type = JSON_NUM, .min = 1, .max = 9e18, .integer = true },
     { "annotate_lines", .type = JSON_BOOL },
     { "include_markers", .type = JSON_BOOL },
     { 0 },

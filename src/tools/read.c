@@ -270,8 +270,10 @@ static void recovered(struct call *c)
 
     if (lines.p)
         lines_parse(lines, &from, &to);
-    else if (hash)
-        lines_parse((struct str){ hash + 1, path.n - (size_t)(hash + 1 - path.p) }, &from, &to);
+    else if (hash && !lines_parse((struct str){ hash + 1, path.n - (size_t)(hash + 1 - path.p) },
+                                  &from, &to))
+        err_set(&c->err, ERR_MISSING, "'%.*s' are no lines; ax://prune/<id>#120-154 would be",
+                (int)utf8_cut((struct str){ hash, path.n - (size_t)(hash - path.p) }, 80), hash);
     if (c->err.code == ERR_UNKNOWN_ID)
         c->err.code = ERR_MISSING; /* the contract's word for what is not there */
     if (c->err.code)
@@ -318,7 +320,7 @@ static void run(struct call *c)
 
 static const struct field fields[] = {
     { "path", F_STR, .required = true, .min = 1, .rules = FIELD_PATH, .text = "file to read" },
-    { "lines", F_STR, .min = 1, .max = 24, .rules = FIELD_LINES, .answers = 1 << ANSWER_PLAIN,
+    { "lines", F_STR, .min = 1, .max = 48, .rules = FIELD_LINES, .answers = 1 << ANSWER_PLAIN,
       .text = "only these lines, e.g. \"120-180\" or \"120-\"" },
     { "encoding", F_STR, .def_str = "utf-8", .only = "utf-8", .answers = 1 << ANSWER_JEEVES,
       .text = "encoding of the text" },

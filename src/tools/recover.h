@@ -9,6 +9,8 @@ struct recovery {
     struct str text;  /* the whole, in the call's arena */
     size_t offset;    /* what the numbers are off by */
     const char *name; /* the id without it */
+    size_t *at;       /* the byte each line starts at, lines + 1 of them */
+    size_t lines;
 
     struct call *c;
     struct store_op *op;

@@ -7,6 +7,9 @@
 #include "tools/recover.h"
 #include "tools/table.h"
 
+/* Bytes that one answer brings back, numbers included. */
+enum { MOST_MB = 64 };
+
 /* --- seed 001's form --- */
 
 static void refuse(struct call *c, const char *id)
@@ -38,7 +41,7 @@ static void add_range(struct buf *out, const struct recovery *r, size_t from, si
         buf_add(out, text.p, text.n);
         return;
     }
-    for (const char *p = text.p, *end = p + text.n; p < end; first++) {
+    for (const char *p = text.p, *end = p + text.n; p < end && !out->full; first++) {
         const char *nl = memchr(p, '\n', (size_t)(end - p));
         size_t n = nl ? (size_t)(nl - p) + 1 : (size_t)(end - p);
 
@@ -89,21 +92,33 @@ static void send_ranges(struct call *c)
     root = json_root(&d);
     list = json_get(root, "ranges");
     numbers = json_is_true(json_get(root, "include_line_numbers"));
-    buf_init(&text, (size_t)1 << 28);
-    for (struct json v = json_first(list); json_type(v); v = json_next(v)) {
+    buf_init(&text, (size_t)MOST_MB << 20);
+    for (struct json v = json_first(list); json_type(v) && !text.full; v = json_next(v)) {
         long long from = 1, to = 1;
 
         range_ok(v, &from, &to);
         add_range(&text, r, (size_t)from, (size_t)to, numbers);
     }
-    result_str(&c->result, "raw_text", buf_str(&text));
+    if (text.full) {
+        err_set(&c->err, ERR_RANGE, "these ranges are more than %d MB together: ask for fewer",
+                MOST_MB);
+        refuse(c, r->name);
+    } else {
+        result_str(&c->result, "raw_text", buf_str(&text));
+        put_metadata(c, r, list);
+        call_done(c);
+    }
     buf_done(&text);
-    put_metadata(c, r, list);
-    call_done(c);
 }
 
+/* What is no line number is an invalid range, not an invalid parameter. */
+static const struct check_field range_fields[] = { { .name = "start_line" },
+                                                   { .name = "end_line" },
+                                                   { 0 } };
+
 static const struct check_field pruner_fields[] = { { "prune_id", .type = JSON_STR },
-                                                    { "ranges", .type = JSON_ARR },
+                                                    { "ranges", .type = JSON_ARR,
+                                                      .inside = range_fields },
                                                     { "include_line_numbers", .type = JSON_BOOL },
                                                     { 0 } };
 
@@ -155,7 +170,7 @@ static void run(struct call *c)
 static const struct field fields[] = {
     { "id", F_STR, .required = true, .min = 5, .max = 60, .rules = FIELD_ARG,
       .text = "the id that an answer named, prn_…" },
-    { "lines", F_STR, .min = 1, .max = 24, .rules = FIELD_LINES,
+    { "lines", F_STR, .min = 1, .max = 48, .rules = FIELD_LINES,
       .text = "only these lines, e.g. \"120-180\"; default: all" },
     { "context_focus_question", F_STR, .min = 1, .max = 1000, .rules = FIELD_NONBLANK,
       .text = "what you want to know; keeps only lines that matter" },

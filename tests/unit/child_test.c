@@ -237,12 +237,13 @@ static void no_program(void)
     start(missing, usual, &g);
     CHECK(g.ends == 0); /* not on the caller's stack */
     wait_for(5000);
-    CHECK(g.ends == 1 && g.c.outcome == CHILD_NO_START && g.c.status == -1);
+    CHECK(g.ends == 1 && g.c.outcome == CHILD_NO_START && g.c.status == 127);
     CHECK(g.c.err.code == ERR_SPAWN);
     CHECK_STR(g.c.err.msg, "cannot start 'no-such-program-at-all': No such file or directory");
     start(folder, usual, &g);
     wait_for(5000);
     CHECK(g.c.outcome == CHILD_NO_START && strstr(g.c.err.msg, "Permission denied"));
+    CHECK(g.c.status == 126);
     start(nothing, usual, &g);
     CHECK(g.ends == 0);
     wait_for(5000);
@@ -341,6 +342,23 @@ static void surroundings(void)
     start(print_env, o, &g);
     wait_for(5000);
     CHECK_STR(g.out, "");
+}
+
+/* Ours goes to the one that is to have it; its keeper holds none of it. */
+static void own_stdin(void)
+{
+    struct child_opts o = { .inherit_in = true };
+    int p[2], was = dup(0);
+
+    CHECK(was >= 0 && pipe2(p, O_CLOEXEC) == 0 && dup2(p[0], 0) == 0);
+    close(p[0]);
+    CHECK(write(p[1], "told\n", 5) == 5);
+    CHECK_STR(bash("head -n 1", o)->out, "told\n");
+    CHECK_STR(bash("readlink /proc/self/fd/0", usual)->out, "/dev/null\n");
+    CHECK(dup2(was, 0) == 0);
+    close(was);
+    CHECK(write(p[1], "x", 1) < 0 && errno == EPIPE);
+    close(p[1]);
 }
 
 static void folder(void)
@@ -908,6 +926,7 @@ int main(int argc, char **argv)
     TEST("what is written right before the end is read", last_words);
     TEST("so is what fills a large pipe while nobody reads", last_words_in_a_large_pipe);
     TEST("stdin, descriptors, signals, session and environment are clean", surroundings);
+    TEST("stdin is inherited where it is to be, and only there", own_stdin);
     TEST("the folder is entered by descriptor", folder);
     TEST("a long request passes, one too long says so", long_request);
     TEST("output comes in pieces, and enough is enough", streaming);
