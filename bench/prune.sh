@@ -1,4 +1,5 @@
-# prune.sh: the pruning engine alone, one core, on 10 MB of code and of logs.
+# prune.sh: the pruning engine alone, one core, on 10 MB of code and of logs; then
+# a whole call: 1 MB comes as JSON, is pruned, counted, kept and answered.
 # Code is what Debian installs anyway (C headers, Python); the log is a made one:
 # a build, tests, a package manager and a daemon, with numbers that never repeat.
 { find /usr/include -name '*.h' -size -300k; find /usr/lib/python3 /usr/lib/python3.* -name '*.py' -size -300k; } 2>/dev/null |
@@ -17,3 +18,15 @@ awk 'BEGIN { srand(7); split("cache queue session token parser index buffer rout
     else s = sprintf("ERROR: %s of %s failed: connection reset by peer (%d)", a, b, n);
     print s; bytes += length(s) + 1 } }' >"$T/log"
 "$(dirname "$PITH")/bench-prune" "$T/log" "$T/code"
+
+serve prune --no-auth --profile pruner && for kind in code log; do
+  head -c 1000000 "$T/$kind" | iconv -f utf-8 -t utf-8 -c | "$N" -e '
+    const text = require("fs").readFileSync(0, "utf8"), source_type = process.argv[1]
+    const options = { max_prune_ratio: 0.9, min_keep_lines: 1, timeout_ms: 5000, annotate_lines: true, include_markers: true }
+    const goal_hint = "why did the connection time out while reading the header"
+    const params = { name: "prune_text", arguments: { text, goal_hint, source_type, options } }
+    process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }))' "${kind/log/logs}" >"$T/$kind.json"
+  limit "a whole call of prune_text with 1 MB, $kind" "$(for _ in $(seq $((5 * BEST))); do
+    curl -s -o "$T/answer" -w '%{time_total}\n' -H 'Content-Type: application/json' -H 'Expect:' --data-binary @"$T/$kind.json" "${url%mcp}rpc" |
+      awk '{ print $1 * 1000 }'; grep -q 'original_lines' "$T/answer" || echo 9999; done | low)" 120 ms
+done; end_server

@@ -59,6 +59,29 @@ static enum prune_source source_of(enum text_part part)
 
 /* ---- Scores ---- */
 
+/* Code that a tool quotes below what it says of it (" 12 | x = y", "   |   ^") is
+ * worth nearly as much as that: neither is read without the other. */
+static void score_quoted(float *score, const struct text *t)
+{
+    enum { CLOSE = 4 };
+    const struct line *l;
+    float most = -1; /* below 0: nobody said anything */
+    size_t i, quoted = 0;
+
+    for (i = 0; i < t->count; i++) {
+        l = &t->lines[i];
+        if (l->log & L_CARET && most >= 0) {
+            most *= ++quoted <= CLOSE ? 0.98f : 0.5f;
+            score[i] = quoted <= CLOSE || score[i] > most ? most : score[i];
+        } else if (l->log & (L_STRONG | L_SEV | L_WARN)) {
+            most = score[i];
+            quoted = 0;
+        } else if (quoted || !(l->log & L_PATH)) { /* but for rustc's "--> file:12:3" */
+            most = -1;
+        }
+    }
+}
+
 /* Below this the words found are those any text has. */
 static float least_fit(enum text_part part)
 {
@@ -83,6 +106,8 @@ static float *score(struct prune *p, struct work *w, struct arena *a, enum text_
     out = arena_alloc(a, (w->t.count + 1) * sizeof *out);
     ok = o->scorer == PRUNE_HEURISTIC ? score_heuristic(out, f, part, late)
                                       : score_learned(out, f, part, late);
+    if (part == PART_LOGS)
+        score_quoted(out, &w->t);
     p->fit = features_fit(f);
     p->nothing = p->fit < least_fit(part) && !features_some(f) && !features_trouble_seen(f);
     return ok ? out : NULL;
