@@ -336,7 +336,9 @@ static double scale_of(const struct chooser *c)
         return 1;
     for (i = 0; i < c->n; i++)
         sum += c->t->lines[i].tokens;
-    exact = c->o->tokens ? (double)c->o->tokens(c->t->bytes) : (double)c->t->bytes.n / 4;
+    /* only a budget has to be exact */
+    exact = c->o->tokens && c->o->budget ? (double)c->o->tokens(c->t->bytes)
+                                         : (double)c->t->bytes.n / 4;
     return sum > 0 ? exact / sum : 1;
 }
 

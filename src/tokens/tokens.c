@@ -15,11 +15,10 @@
 #include "tokens/split.h"
 #include "tokens/table.h"
 
-enum { CACHE_BITS = 13, CACHE_LONGEST = 12 };
+enum { CACHE_BITS = 13, CACHE_LONGEST = 16 };
 
 struct piece {
-    uint64_t a; /* its bytes */
-    uint32_t b;
+    uint64_t a, b;       /* its bytes */
     uint16_t len, count; /* len 0: nothing yet */
 };
 
@@ -56,7 +55,7 @@ static size_t count_piece(struct cache *c, const char *p, size_t n, const char *
 static size_t count_cached(struct cache *c, const char *p, size_t n, const char *end)
 {
     uint64_t a = table_word(p, n < 8 ? n : 8, end);
-    uint32_t b = n > 8 ? (uint32_t)table_word(p + 8, n - 8, end) : 0;
+    uint64_t b = n > 8 ? table_word(p + 8, n - 8, end) : 0;
     uint64_t h = (a ^ b) * UINT64_C(0xd6e8feb86659fd93);
     struct piece *e = &c->v[(h ^ h >> 32) * UINT64_C(0xff51afd7ed558ccd) >> (64 - CACHE_BITS)];
 
