@@ -329,6 +329,7 @@ static size_t least_of(const struct chooser *c)
 
 static double scale_of(const struct chooser *c)
 {
+    enum { SMALL = 64 << 10 };
     double sum = 0, exact;
     size_t i;
 
@@ -336,9 +337,10 @@ static double scale_of(const struct chooser *c)
         return 1;
     for (i = 0; i < c->n; i++)
         sum += c->t->lines[i].tokens;
-    /* only a budget has to be exact */
-    exact = c->o->tokens && c->o->budget ? (double)c->o->tokens(c->t->bytes)
-                                         : (double)c->t->bytes.n / 4;
+    /* exact where a budget has to hold, or where it costs nothing */
+    exact = c->o->tokens && (c->o->budget || c->t->bytes.n <= SMALL)
+                ? (double)c->o->tokens(c->t->bytes)
+                : (double)c->t->bytes.n / 4;
     return sum > 0 ? exact / sum : 1;
 }
 
