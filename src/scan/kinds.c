@@ -6,7 +6,7 @@
  * wrong one costs little. */
 #include "scan/kinds.h"
 
-enum { LICENCE_WITHIN = 60, OPEN_AT_MOST = 400, ASK_LINES = 4096, INSIDE = 100 };
+enum { LICENCE_WITHIN = 60, OPEN_AT_MOST = 400, ASK_LINES = 4096 };
 
 struct state {
     struct text *t;
@@ -18,21 +18,6 @@ struct state {
     bool in_import; /* within "import (" */
 };
 
-static struct str head_of(const struct text *t, size_t i)
-{
-    struct str s = line_str(t, i);
-    size_t skip = t->lines[i].head - t->lines[i].at;
-
-    return skip < s.n ? (struct str){ s.p + skip, s.n - skip } : (struct str){ s.p, 0 };
-}
-
-static const struct word *word_at(const struct text *t, size_t i, size_t k)
-{
-    size_t at = t->lines[i].words + k;
-
-    return at < t->lines[i + 1].words ? &t->words[t->places[at]] : NULL;
-}
-
 /* ---- What the whole text says of its language ---- */
 
 static void learn(struct state *s)
@@ -43,7 +28,7 @@ static void learn(struct state *s)
     struct str h;
 
     for (i = 0; i < s->t->count && i < 3000; i++) {
-        h = head_of(s->t, i);
+        h = line_head(s->t, i);
         if (s->t->lines[i].first == '#') {
             hash++;
             for (k = 0; k < sizeof DIRECTIVES / sizeof *DIRECTIVES; k++)
@@ -59,8 +44,7 @@ static void learn(struct state *s)
     s->dash_comment = dash > 2 * slash;
 }
 
-/* One sign, repeated: "-----". */
-static bool is_rule(struct str h)
+bool is_ruled(struct str h)
 {
     size_t i;
 
@@ -72,137 +56,6 @@ static bool is_rule(struct str h)
     return true;
 }
 
-/* As long as the line above. */
-static bool is_underline(const struct text *t, size_t i, struct str h)
-{
-    size_t above;
-
-    if (!i || !t->lines[i - 1].first || !is_rule(h) || h.p[0] == '#' || h.p[0] == '*')
-        return false;
-    above = line_str(t, i - 1).n;
-    return above <= h.n + 2 && h.n <= above + 2;
-}
-
-/* "12 | code", "   |   ^~~": a tool quotes code. */
-static bool is_quoted_code(struct str h)
-{
-    size_t k = 0;
-
-    while (k < h.n && ((h.p[k] >= '0' && h.p[k] <= '9') || h.p[k] == ' ' || h.p[k] == '>'))
-        k++;
-    return k < h.n && h.p[k] == '|' && h.p[h.n - 1] != '|' && (k + 1 == h.n || h.p[k + 1] == ' ');
-}
-
-static bool is_code(const struct line *l, struct str h, const struct word *w)
-{
-    if (l->last == ';' || l->last == '{' || l->last == '}' || l->saw & SAW_OPEN ||
-        str_starts(h, "//") || str_starts(h, "* ") || str_starts(h, "#include") ||
-        str_starts(h, "#define"))
-        return true;
-    if (!w || !w->kw)
-        return false;
-    if (!l->indent &&
-        (w->kw == KW_DEF || w->kw == KW_IMPORT || w->kw == KW_TYPE || w->kw == KW_MOD))
-        return l->last != '.';
-    return l->indent &&
-           (l->saw & (SAW_CALL | SAW_ASSIGN) || strchr(":({[,)", l->last) || l->tokens < 8) &&
-           l->last != '.';
-}
-
-static bool is_code_else(const struct line *l)
-{
-    return l->saw & SAW_ASSIGN && (l->saw & SAW_CALL || l->indent || l->tokens < 12);
-}
-
-/* "src/a.c:12:", "0c9d8e7 title", "/usr/include/a.h", "INFO …": tools write such lines. */
-static bool is_listed(const struct line *l, struct str h)
-{
-    size_t k, digits = 0, hex = 0;
-
-    if (str_starts(h, "INFO ") || str_starts(h, "WARN ") || str_starts(h, "ERROR ") ||
-        str_starts(h, "DEBUG ") || str_starts(h, "[INFO] ") || str_starts(h, "Caused by: ") ||
-        (str_starts(h, "at ") && l->saw & SAW_PATH_LINE))
-        return true;
-    if (l->indent)
-        return false;
-    for (k = 0; k < h.n && h.p[k] != ' ' && h.p[k] != '\t'; k++) {
-        if (k && h.p[k - 1] == ':' && h.p[k] >= '0' && h.p[k] <= '9')
-            return true;
-        digits += h.p[k] >= '0' && h.p[k] <= '9';
-        hex += strchr("0123456789abcdef", h.p[k]) != NULL;
-    }
-    return k == h.n ? h.p[0] == '/' && h.n > 1 && h.p[1] != '/' && h.p[1] != '*'
-                    : k >= 7 && hex == k && digits;
-}
-
-static bool is_quote(uint8_t c)
-{
-    return c == '"' || c == '\'';
-}
-
-/* What each line is most like, and which there are most of. */
-enum text_part text_guess(const struct text *t)
-{
-    size_t n = 0, code = 0, log = 0, doc = 0, i, most = t->count < 4000 ? t->count : 4000;
-    const struct word *w;
-    const struct line *l;
-    unsigned fence = 0, string = 0; /* lines that may still be inside */
-    struct str h;
-
-    for (i = 0; i < most; i++) {
-        l = &t->lines[i];
-        if (!l->first)
-            continue;
-        h = head_of(t, i);
-        w = word_at(t, i, 0);
-        if (!i && str_starts(h, "#!"))
-            return PART_CODE;
-        if (!i && (str_starts(h, "diff --git") || (str_starts(h, "commit ") && l->digits > 3)))
-            return PART_LOGS;
-        if (str_starts(h, "```") || str_starts(h, "~~~")) {
-            fence = fence ? 0 : INSIDE;
-            doc += 3;
-            continue;
-        }
-        if (l->saw & SAW_TRIPLE && (string || is_quote(l->first) || is_quote(l->last))) {
-            string = string ? 0 : INSIDE;
-            code += 2;
-        }
-        if (fence || string) {
-            fence -= fence > 0;
-            string -= string > 0;
-            continue;
-        }
-        n++;
-        if (str_starts(h, "commit ") || str_starts(h, "diff --git") || str_starts(h, "@@ ") ||
-            is_quoted_code(h) || is_listed(l, h) ||
-            (!l->indent && l->first == '{' && l->last == '}' && l->tokens > 12) ||
-            (!l->indent && (l->first == '+' || l->first == '-') && h.n > 1 && h.p[1] != ' ' &&
-             h.p[1] != '-' && !is_rule(h)))
-            log += 3;
-        else if (str_starts(h, "##") || str_starts(h, ".. ") || str_starts(h, "](") ||
-                 is_underline(t, i, h))
-            doc += 3;
-        else if (is_code(l, h, w))
-            code += 2;
-        else if (l->digits >= 6 || l->saw & (SAW_PATH_LINE | SAW_ANSI) || l->sevs)
-            log += 2;
-        else if (is_code_else(l))
-            code++;
-        else if (!l->indent && l->last == '.' && w && w->upper)
-            doc += 2;
-        else if (str_starts(h, "# ") && i + 1 < t->count && !t->lines[i + 1].first)
-            doc += 2;
-        else if (l->last >= 'a' && l->last <= 'z' && l->first != '#')
-            doc++;
-    }
-    if (log * 2 > n && log > code && log > doc)
-        return PART_LOGS;
-    if (code > doc || code > n)
-        return PART_CODE;
-    return doc ? PART_DOCS : PART_LOGS;
-}
-
 /* ---- Comments, texts, fences ---- */
 
 static bool is_licence_word(const struct text *t, size_t i)
@@ -210,7 +63,7 @@ static bool is_licence_word(const struct text *t, size_t i)
     const struct word *w;
     size_t k;
 
-    for (k = 0; (w = word_at(t, i, k)) != NULL; k++)
+    for (k = 0; (w = line_word(t, i, k)) != NULL; k++)
         if (w->sev == SEV_RIGHTS)
             return true;
     return false;
@@ -300,7 +153,7 @@ static bool opens(uint8_t last)
 static size_t closes(const struct text *t, size_t i, struct str *after)
 {
     enum { WITHIN = 16, LETTERS = 2000 };
-    struct str s = head_of(t, i);
+    struct str s = line_head(t, i);
     const char *p = memchr(s.p, '(', s.n), *end = s.p + s.n;
     size_t j = i;
     int depth = 0;
@@ -319,7 +172,7 @@ static size_t closes(const struct text *t, size_t i, struct str *after)
         if (++j >= t->count || j > i + WITHIN || t->lines[j].at - t->lines[i].at > LETTERS ||
             !t->lines[j].first || t->lines[j - 1].last == ';')
             return 0;
-        s = head_of(t, j);
+        s = line_head(t, j);
         p = s.p;
         end = s.p + s.n;
     }
@@ -333,7 +186,7 @@ static bool is_wide_def(const struct text *t, size_t i, bool modified)
     size_t j;
 
     if (l->last == '{' || (l->saw & SAW_ARROW && !modified) ||
-        !(modified || word_at(t, i, 1) || l->indent))
+        !(modified || line_word(t, i, 1) || l->indent))
         return false;
     j = closes(t, i, &after);
     if (j <= i)
@@ -343,13 +196,13 @@ static bool is_wide_def(const struct text *t, size_t i, bool modified)
         return false;
     if (c->last == '{' || (j + 1 < t->count && t->lines[j + 1].first == '{' && c->last != '('))
         return true;
-    return c->last == ':' && !l->indent && word_at(t, i, 1);
+    return c->last == ':' && !l->indent && line_word(t, i, 1);
 }
 
 /* "f(int x = 1)" and not "x = f(1)". */
 static bool assigns_before(const struct text *t, size_t i)
 {
-    struct str h = head_of(t, i);
+    struct str h = line_head(t, i);
     const char *eq = memchr(h.p, '=', h.n), *paren = memchr(h.p, '(', h.n);
 
     return eq && (!paren || eq < paren);
@@ -384,7 +237,7 @@ static bool is_plain_def(const struct text *t, size_t i, const struct word *w, b
         return is_wide_def(t, i, modified);
     /* "… ) const override", "… ) throws IOException" and the body on the next line */
     if (l->last != ')' && l->last != '{' && next->first == '{' && i + 1 < t->count &&
-        (modified || word_at(t, i, 1)) && t->lines[i + 2].at > next->at &&
+        (modified || line_word(t, i, 1)) && t->lines[i + 2].at > next->at &&
         line_str(t, i + 1).n <= next->indent + 1u)
         return true;
     if (!l->indent && l->last != ')' && l->last != '{' && l->last != ':')
@@ -397,12 +250,12 @@ static bool is_plain_def(const struct text *t, size_t i, const struct word *w, b
 static uint32_t first_word_kinds(const struct text *t, size_t i)
 {
     const struct line *l = &t->lines[i];
-    const struct word *w, *first = word_at(t, i, 0);
-    struct str h = head_of(t, i);
+    const struct word *w, *first = line_word(t, i, 0);
+    struct str h = line_head(t, i);
     bool modified = false, whole;
     size_t k;
 
-    for (k = 0; (w = word_at(t, i, k)) != NULL && w->kw == KW_MOD && k < 5; k++)
+    for (k = 0; (w = line_word(t, i, k)) != NULL && w->kw == KW_MOD && k < 5; k++)
         modified = true;
     if (!w)
         return 0;
@@ -412,14 +265,14 @@ static uint32_t first_word_kinds(const struct text *t, size_t i)
     case KW_TYPE:
         /* "type X = …;", "enum { A };" and not "enum x y;", "type: x" */
         whole = w->len == 4 && (t->bytes.p[w->at] == 't' || (h.n > 1 && h.p[h.n - 2] == '}'));
-        if ((word_at(t, i, k + 1) || (modified && l->last == '{')) &&
+        if ((line_word(t, i, k + 1) || (modified && l->last == '{')) &&
             (!(l->saw & SAW_ASSIGN) || whole) &&
             !(l->last == ';' && !modified && w->len != 7 && !whole) && l->first != '"' &&
             !(!k && h.n > w->len && h.p[w->len] == ':'))
             return K_TYPE;
         break;
     case KW_IMPORT:
-        if (!(l->saw & SAW_ASSIGN) && (word_at(t, i, k + 1) || l->last != ')'))
+        if (!(l->saw & SAW_ASSIGN) && (line_word(t, i, k + 1) || l->last != ')'))
             return K_IMPORT;
         break;
     case KW_CTRL:
@@ -429,11 +282,11 @@ static uint32_t first_word_kinds(const struct text *t, size_t i)
     case KW_THROW:
         return K_THROW;
     case KW_END:
-        if (!word_at(t, i, 1))
+        if (!line_word(t, i, 1))
             return K_CLOSE;
         break;
     case KW_SQL:
-        if (!l->indent && word_at(t, i, 1) && !(l->saw & SAW_ASSIGN))
+        if (!l->indent && line_word(t, i, 1) && !(l->saw & SAW_ASSIGN))
             return K_TYPE;
         break;
     case KW_VAR:
@@ -540,9 +393,9 @@ static bool is_heading(const struct state *s, size_t i, struct str h)
         return true;
     if (l->indent > 3)
         return false;
-    if (i + 1 < t->count && l->tokens < 30 && !is_rule(h)) {
-        under = head_of(t, i + 1);
-        if (is_rule(under) && under.n + 2 >= h.n && t->lines[i + 1].indent == l->indent)
+    if (i + 1 < t->count && l->tokens < 30 && !is_ruled(h)) {
+        under = line_head(t, i + 1);
+        if (is_ruled(under) && under.n + 2 >= h.n && t->lines[i + 1].indent == l->indent)
             return true;
     }
     return is_capitals(h);
@@ -550,7 +403,7 @@ static bool is_heading(const struct state *s, size_t i, struct str h)
 
 static bool is_option_line(const struct line *l, struct str h)
 {
-    return l->first == '-' && h.n > 1 && h.p[1] != ' ' && h.p[1] != '>' && !is_rule(h) &&
+    return l->first == '-' && h.n > 1 && h.p[1] != ' ' && h.p[1] != '>' && !is_ruled(h) &&
            l->indent < 24;
 }
 
@@ -567,7 +420,7 @@ static uint32_t doc_kinds(const struct state *s, size_t i, struct str h)
         kind |= K_TABLE;
     if (is_heading(s, i, h))
         kind |= K_HEADING;
-    else if (is_rule(h) && i && s->t->lines[i - 1].kind & K_HEADING)
+    else if (is_ruled(h) && i && s->t->lines[i - 1].kind & K_HEADING)
         kind |= K_UNDER | K_PUNCT;
     if (h.n > 2 && (h.p[0] == '$' || h.p[0] == '>') && h.p[1] == ' ')
         kind |= K_PROMPT;
@@ -587,7 +440,7 @@ static uint32_t doc_kinds(const struct state *s, size_t i, struct str h)
 static uint32_t kind_of(struct state *s, size_t i)
 {
     const struct line *l = &s->t->lines[i];
-    struct str h = head_of(s->t, i);
+    struct str h = line_head(s->t, i);
     uint32_t kind, outside;
     const struct word *w;
     size_t k;
@@ -608,7 +461,7 @@ static uint32_t kind_of(struct state *s, size_t i)
     else if (!outside)
         kind |= code_kinds(s, i, h);
     if (l->saw & SAW_SEV)
-        for (k = 0; (w = word_at(s->t, i, k)) != NULL; k++)
+        for (k = 0; (w = line_word(s->t, i, k)) != NULL; k++)
             if (w->sev == SEV_TODO)
                 kind |= K_TODO;
     return kind;

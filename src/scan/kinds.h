@@ -45,8 +45,11 @@ enum line_kind {
 /* Set the kind of every line; false: too late. */
 bool text_kinds(struct text *t, enum text_part part, const struct late *late);
 
-/* Which part is it most like? Wants the words read. */
+/* Which part is it most like? Wants the words read (guess.c). */
 enum text_part text_guess(const struct text *t);
+
+/* One sign, repeated: "-----". */
+bool is_ruled(struct str head);
 
 /* Mark the lines from ⟦NO_PRUNE_BEGIN⟧ to ⟦NO_PRUNE_END⟧, both included, with
  * K_KEEP. Blocks may stand in each other; one that is not closed reaches to the

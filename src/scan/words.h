@@ -134,6 +134,23 @@ static inline struct str line_str(const struct text *t, size_t i)
     return (struct str){ p, n };
 }
 
+/* The same without its indent. */
+static inline struct str line_head(const struct text *t, size_t i)
+{
+    struct str s = line_str(t, i);
+    size_t skip = t->lines[i].head - t->lines[i].at;
+
+    return skip < s.n ? (struct str){ s.p + skip, s.n - skip } : (struct str){ s.p, 0 };
+}
+
+/* Its word k, or NULL. */
+static inline const struct word *line_word(const struct text *t, size_t i, size_t k)
+{
+    size_t at = t->lines[i].words + k;
+
+    return at < t->lines[i + 1].words ? &t->words[t->places[at]] : NULL;
+}
+
 /* The parts of a word as stems, at most WORD_PARTS; joined gets the hash of
  * its letters in lower case. Gives how many. */
 size_t word_split(struct str w, uint32_t stems[WORD_PARTS], uint32_t *joined);
