@@ -42,10 +42,12 @@ static void repair(struct call *c, struct entry *e)
  * any answer. */
 static void take_chars(struct call *c)
 {
-    struct str lines = field_find(c->tool, "lines") ? arg_str(c, "lines") : (struct str){ 0 };
+    struct str lines = c->result.lines;
     struct entry *e = c->result.first;
     size_t first, last;
 
+    if (!lines.n && field_find(c->tool, "lines"))
+        lines = arg_str(c, "lines");
     while (e && e->kind != ENTRY_TEXT)
         e = e->next;
     lines_chars(lines, &first, &last);
@@ -53,6 +55,8 @@ static void take_chars(struct call *c)
         return;
     e->text = cut_chars(e->text, first, last);
     e->skipped = first > 1 ? first - 1 : 0;
+    if (e->skipped) /* an id that counts lines cannot say where this one begins */
+        c->finish->question = (struct str){ 0 };
     result_status(&c->result, "%s, characters %.*s", c->result.status ? c->result.status : "",
                   (int)lines.n, lines.p);
 }
@@ -358,6 +362,7 @@ static void on_focused(struct call *c)
         p->id = focus->work.id;
         p->lines = focus->lines;
         p->kept = focus->kept;
+        p->marks = focus->marks;
         p->nothing = focus->nothing;
         p->pruned_bytes = bytes_now(c);
     }

@@ -14,6 +14,7 @@ struct pruning {
     struct err err;
     const char *id;     /* brings back what was left out, NULL: none */
     size_t lines, kept; /* by the engine inside, when applied */
+    bool marks;         /* "~33" stands where lines were left out: not among rows */
     bool nothing;       /* nothing answers the question */
     bool too_long;      /* some text is not pruned: lines that would stay are too long */
 };

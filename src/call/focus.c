@@ -63,10 +63,11 @@ static struct str line_at(struct str text, size_t at)
     return (struct str){ text.p + at, nl ? (size_t)(nl - text.p) + 1 - at : text.n - at };
 }
 
-/* Far from the question is what most gaps are: that one goes without saying. */
+/* Far from the question is what most gaps are: that one goes without saying. So
+ * do all for a single line, which the words would outweigh. */
 static void add_gap(struct buf *b, const struct prune_gap *g, bool reasons)
 {
-    bool far = g->reason == PRUNE_WHY_FAR || !reasons;
+    bool far = g->reason == PRUNE_WHY_FAR || g->from == g->to || !reasons;
 
     buf_addf(b, "~%zu%s%s\n", g->to - g->from + 1, far ? "" : " ", far ? "" : g->why);
 }
@@ -162,9 +163,11 @@ static void render_part(struct call *c, struct focus_part *p, struct prune_job *
 /* Is the answer smaller for it, with all that the status line has to say? */
 static bool saves(const struct focus *f)
 {
-    const struct pruning p = {
-        .lines = f->lines, .kept = f->kept, .nothing = f->nothing, .id = f->work.id
-    };
+    const struct pruning p = { .lines = f->lines,
+                               .kept = f->kept,
+                               .marks = f->marks,
+                               .nothing = f->nothing,
+                               .id = f->work.id };
     size_t raw = 0, now;
     struct buf b;
 
@@ -193,8 +196,10 @@ static void render_parts(struct call *c, struct prune_work *w)
         render_part(c, p, &w->jobs[i], chars);
         f->lines += p->lines;
         f->kept += p->kept;
-        if (w->jobs[i].out.gap_count > 0)
-            chars -= utf8_count(p->out);
+        if (w->jobs[i].out.gap_count == 0)
+            continue;
+        chars -= utf8_count(p->out);
+        f->marks |= p->e->kind == ENTRY_TEXT;
     }
     if (!saves(f))
         for (size_t i = 0; i < w->count; i++)
@@ -203,9 +208,9 @@ static void render_parts(struct call *c, struct prune_work *w)
 
 void focus_say(struct buf *b, const struct pruning *p)
 {
-    buf_addf(b, "; %skept %zu of %zu lines%s (~N: N left out; recover_text id %s)",
+    buf_addf(b, "; %skept %zu of %zu lines%s (%srecover_text id %s)",
              p->nothing ? "nothing here answers the question: " : "", p->kept, p->lines,
-             p->nothing ? "" : " for the question", p->id);
+             p->nothing ? "" : " for the question", p->marks ? "~N: N left out; " : "", p->id);
 }
 
 /* --- start --- */

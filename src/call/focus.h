@@ -19,6 +19,7 @@ struct focus {
     struct focus_part *parts; /* texts and rows of the answer, in order */
     size_t count;
     size_t lines, kept; /* of all parts; rows count as lines */
+    bool marks;         /* "~33" stands in some text */
     bool nothing;       /* no part has what was asked for */
     bool too_long;      /* some text stays whole since its lines are too long */
 };

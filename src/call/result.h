@@ -48,6 +48,7 @@ struct result {
     const char *status; /* plain: the tool's part of the status line */
     bool keep;          /* plain: what a ceiling leaves out is kept, and had by its id */
     const char *more;   /* plain: how to get what was left out, e.g. use lines: "%s" */
+    struct str lines;   /* the range that was asked for, where no argument says it */
 };
 
 void result_str(struct result *r, const char *name, struct str value); /* repaired to UTF-8 */

@@ -298,14 +298,15 @@ float features_fit(const struct features *f)
 bool features_some(const struct features *f)
 {
     const struct goal *g = &f->m->goal;
-    size_t i, telling = 0;
+    size_t i, telling = 0, met = 0;
 
     for (i = 0; i < g->count; i++) {
         if (match_df(f->m, i) && (g->terms[i].exact || g->terms[i].quoted))
             return true;
+        met += match_df(f->m, i) > 0;
         telling += !g->terms[i].generic && g->terms[i].weight >= 0.5f;
     }
-    return telling < 3;
+    return telling < 3 && (met || !telling);
 }
 
 bool features_trouble_seen(const struct features *f)

@@ -21,6 +21,7 @@ struct chooser {
     const struct blocks *b;
     const float *score;
     const struct prune_opts *o;
+    const float *costs;   /* of lines, if a budget counts them */
     struct ranked *order; /* lines, best first */
     size_t n, kept;
     double tokens; /* of kept lines */
@@ -102,7 +103,24 @@ static void sort_lines(struct chooser *c, struct arena *a)
 
 static double cost(const struct chooser *c, size_t i)
 {
-    return c->scale * c->t->lines[i].tokens;
+    return c->costs ? c->costs[i] : c->scale * c->t->lines[i].tokens;
+}
+
+/* With a budget long lines are counted: the estimate is for words, not for
+ * 8,000 digits, and one line that is far off leaves no room for any other. */
+static void count_long(struct chooser *c, struct arena *a)
+{
+    const struct line *l = c->t->lines;
+    float *costs = arena_alloc(a, (c->n + 1) * sizeof *costs);
+
+    for (size_t i = 0; i < c->n; i++) {
+        size_t n = l[i + 1].at - l[i].at;
+
+        costs[i] = (float)cost(c, i);
+        if (n > 1000)
+            costs[i] = (float)c->o->tokens((struct str){ c->t->bytes.p + l[i].at, n });
+    }
+    c->costs = costs;
 }
 
 static void take(struct chooser *c, size_t i)
@@ -221,6 +239,14 @@ static bool is_kept(const struct chooser *c, size_t i, uint32_t log)
     return i < c->n && c->keep[i] && c->t->lines[i].log & log;
 }
 
+/* Does the code that line i is part of belong to a diagnostic above it? */
+static bool has_head(const struct chooser *c, size_t i)
+{
+    while (i && c->t->lines[i].log & L_CARET)
+        i--;
+    return (c->t->lines[i].log & L_PATH) != 0;
+}
+
 /* Is line i the code that a kept failure is about, or the "^" below it? Tools
  * quote it as " 12 | x = y", some with lines around it, which are nothing. */
 static bool is_pointed(const struct chooser *c, size_t i)
@@ -230,7 +256,9 @@ static bool is_pointed(const struct chooser *c, size_t i)
 
     if (!(l->log & L_CARET) || c->keep[i])
         return false;
-    if (is_kept(c, i + 1, L_STRONG) || (i && is_kept(c, i - 1, L_STRONG)))
+    if (i && is_kept(c, i - 1, L_STRONG))
+        return true;
+    if (is_kept(c, i + 1, L_STRONG) && !has_head(c, i))
         return true;
     return pointer ? i && is_kept(c, i - 1, L_CARET)
                    : is_kept(c, i + 1, L_CARET) && l[2].words == l[1].words;
@@ -412,6 +440,8 @@ size_t select_lines(bool *keep, struct arena *a, const struct text *t, const str
     c.scale = scale_of(&c);
     sort_lines(&c, a);
     if (o->budget) {
+        if (o->tokens)
+            count_long(&c, a);
         /* with room for nothing, at least the best line */
         within_budget(&c, a, high, least);
         return c.kept;

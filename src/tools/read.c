@@ -268,12 +268,12 @@ static void recovered(struct call *c)
     const char *hash = memchr(path.p, '#', path.n);
     size_t from = 0, to = 0;
 
-    if (lines.p)
-        lines_parse(lines, &from, &to);
-    else if (hash && !lines_parse((struct str){ hash + 1, path.n - (size_t)(hash + 1 - path.p) },
-                                  &from, &to))
-        err_set(&c->err, ERR_MISSING, "'%.*s' are no lines; ax://prune/<id>#120-154 would be",
-                (int)utf8_cut((struct str){ hash, path.n - (size_t)(hash - path.p) }, 80), hash);
+    if (!lines.p && hash)
+        lines = (struct str){ hash + 1, path.n - (size_t)(hash + 1 - path.p) };
+    if (lines.p && !lines_parse(lines, &from, &to))
+        err_set(&c->err, ERR_MISSING, "'#%.*s' are no lines; ax://prune/<id>#120-154 would be",
+                (int)utf8_cut(lines, 80), lines.p);
+    c->result.lines = lines;
     if (c->err.code == ERR_UNKNOWN_ID)
         c->err.code = ERR_MISSING; /* the contract's word for what is not there */
     if (c->err.code)

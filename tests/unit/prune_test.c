@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "tokens/tokens.h"
 #include "test.h"
 
 static struct arena arena;
@@ -340,6 +341,65 @@ static void budgets(void)
     arena_done(&arena);
 }
 
+/* A line that is long leaves room for others, and words that are nowhere are said. */
+static void long_lines(void)
+{
+    struct prune_opts o = { .source = PRUNE_LOGS, .max_ratio = 1, .marker_cost = 3 };
+    struct buf b;
+    struct prune p;
+    int i;
+
+    o.tokens = tokens_count;
+    buf_init(&b, 1 << 20);
+    for (i = 0; i < 150; i++)
+        buf_addf(&b, "timeout retry step %d done with the pool\n", i);
+    buf_adds(&b, "ERROR: timeout connecting to db: ");
+    for (i = 0; i < 8000; i++)
+        buf_addc(&b, '7');
+    for (i = 0; i < 100; i++)
+        buf_addf(&b, "\nINFO step %d done", i);
+    buf_adds(&b, "\nCaused by: connection refused at pool.c:42\nmake: *** failed\n");
+    for (i = 0; i < 50; i++)
+        buf_addf(&b, "INFO bye %d\n", i);
+    o.budget = tokens_count(buf_str(&b)) / 4;
+    p = prune(buf_str(&b), "why did the timeout error happen?", o);
+    CHECK(is_kept(&p, 252) && p.kept >= 5);
+    CHECK(!p.nothing);
+    p = prune(buf_str(&b), "where is kwyjibo defined?", o);
+    CHECK(p.nothing);
+    p = prune(buf_str(&b), "what is this?", o);
+    CHECK(!p.nothing);
+    buf_done(&b);
+    arena_done(&arena);
+}
+
+/* No "^" without its message, no message without its code. */
+static void diagnostics(void)
+{
+    struct prune_opts o = { .source = PRUNE_LOGS, .max_ratio = 1, .marker_cost = 3 };
+    struct buf b;
+    struct prune p;
+    size_t i;
+
+    o.tokens = tokens_count;
+    buf_init(&b, 1 << 20);
+    for (i = 1; i <= 60; i++) {
+        buf_addf(&b, "m.c:%zu:12: error: 'none%zu' undeclared\n", 9 * i, i);
+        buf_addf(&b, "  %zu |     return none%zu;\n      |            ^~~~~\n", 9 * i, i);
+        buf_addf(&b, "m.c:%zu:9: warning: unused variable 'v%zu'\n", 9 * i - 1, i);
+        buf_addf(&b, "  %zu |     int v%zu;\n      |         ^~\n", 9 * i - 1, i);
+    }
+    o.budget = tokens_count(buf_str(&b)) / 4;
+    p = prune(buf_str(&b), "why did it fail?", o);
+    CHECK(p.kept > 30 && p.kept < p.lines);
+    for (i = 0; i < 60; i++) {
+        CHECK(is_kept(&p, 6 * i + 1) == is_kept(&p, 6 * i + 2));
+        CHECK(!is_kept(&p, 6 * i + 6) || is_kept(&p, 6 * i + 4));
+    }
+    buf_done(&b);
+    arena_done(&arena);
+}
+
 static void explained(void)
 {
     struct str text = STR("def connect():\n    retry(timeout)\n\ndef b():\n    pass\n");
@@ -366,6 +426,8 @@ int main(void)
     TEST("too late at any step leaves the whole text", too_late);
     TEST("a budget is passed only by what scores high, and at most twice, numbers included",
          budgets);
+    TEST("a long line leaves room for others, and what is nowhere is said", long_lines);
+    TEST("diagnostics stay together with the code they point at", diagnostics);
     TEST("a line's score is explained", explained);
     return test_end();
 }
